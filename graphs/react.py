@@ -1,0 +1,142 @@
+"""The ReAct loop: think, act, until the run ends by decision."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+from langchain_core.tools import BaseTool
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.store.base import BaseStore
+from langgraph.types import Checkpointer, Send
+
+from planloop.models import ModelLike, ModelSource
+from planloop.nodes import (
+    Thinker,
+    ToolChoice,
+    calls_to_approve,
+    due_calls,
+    make_act,
+    make_approve,
+    make_finish,
+    make_prepare,
+    make_think,
+    prompt as load_prompt,
+)
+from planloop.state import (
+    Budget,
+    MemoryPolicy,
+    ReactInput,
+    ReactOutput,
+    ReactState,
+    RunContext,
+)
+from planloop.tools import ToolPolicy, ToolRegistry, terminate
+
+ReactGraph = CompiledStateGraph[ReactState, RunContext, ReactInput, ReactOutput]
+
+
+def create_react_graph(
+    model: ModelLike = None,
+    tools: Sequence[BaseTool | Callable[..., Any]] = (),
+    *,
+    name: str = "react",
+    description: str = "",
+    prompt: str | None = None,
+    tool_choice: ToolChoice = "auto",
+    budget: Budget = Budget(),
+    memory: MemoryPolicy = MemoryPolicy(),
+    policy: ToolPolicy | None = None,
+    checkpointer: Checkpointer = None,
+    store: BaseStore | None = None,
+) -> ReactGraph:
+    """Build a ReAct agent: in goes `messages` or `request`, out come `messages` and `outcome`.
+
+    The loop is Yao et al.'s ReAct (2022) with native tool calls. It ends by decision: a text
+    answer, the `terminate` tool, a budget, a loop that a hint did not break, an error.
+
+    Args:
+        model: A chat model, `"provider:name"`, or `None` for the default of the environment.
+        tools: LangChain tools or plain functions; `terminate` is added.
+        name: The graph's name, shown where it is a node of another graph.
+        description: What it is good for; a planner reads this.
+        prompt: The system prompt; default is a short general one.
+        tool_choice: `auto`; `required`: a text answer is asked again once; `none`: tools are
+            neither offered nor run.
+        budget: What one run may spend.
+        memory: How much of the history the model is shown.
+        policy: Which calls may run; `None` allows all.
+        checkpointer: Where runs are saved; `None` inherits that of a graph around this one.
+        store: LangGraph's store, for tools that use one.
+
+    Raises:
+        ToolSetupError: A tool's name is illegal, reserved or repeated.
+    """
+    registry = ToolRegistry([*tools, terminate] if tool_choice != "none" else [])
+    thinker = Thinker(
+        source=ModelSource(model),
+        registry=registry,
+        system=prompt if prompt is not None else default_prompt(),
+        tool_choice=tool_choice,
+        budget=budget,
+        memory=memory,
+        policy=policy,
+    )
+    graph = (
+        StateGraph(
+            ReactState,
+            context_schema=RunContext,
+            input_schema=ReactInput,
+            output_schema=ReactOutput,
+        )
+        .add_node("prepare", make_prepare())
+        .add_node("think", make_think(thinker))
+        .add_node("approve", make_approve(registry, policy))
+        .add_node("act", make_act(registry))
+        .add_node("finish", make_finish())
+        .add_edge(START, "prepare")
+        .add_edge("prepare", "think")
+        .add_conditional_edges("think", after_think(registry, policy), _AFTER_THINK)
+        .add_conditional_edges("approve", after_approve(registry), ["act", "think"])
+        .add_edge("act", "think")
+        .add_edge("finish", END)
+        .compile(checkpointer=checkpointer, store=store, name=name)
+    )
+    graph.description = description  # type: ignore[attr-defined]  # read by `Executor`
+    return cast(ReactGraph, graph)
+
+
+_AFTER_THINK = ["act", "approve", "think", "finish"]
+
+
+def default_prompt() -> str:
+    """The system prompt of an agent that was given none."""
+    return load_prompt("agent")
+
+
+def after_think(
+    registry: ToolRegistry, policy: ToolPolicy | None
+) -> Callable[[ReactState], str | list[Send]]:
+    """Stop, ask a person, run what was called, or think again."""
+
+    def route(state: ReactState) -> str | list[Send]:
+        if state["run"]["stop"]:
+            return "finish"
+        if calls_to_approve(state, registry, policy):
+            return "approve"
+        return sends(state, registry) or "think"
+
+    return route
+
+
+def after_approve(registry: ToolRegistry) -> Callable[[ReactState], str | list[Send]]:
+    """Run what is left to run; if all was rejected, think again."""
+
+    def route(state: ReactState) -> str | list[Send]:
+        return sends(state, registry) or "think"
+
+    return route
+
+
+def sends(state: ReactState, registry: ToolRegistry) -> list[Send]:
+    """One task for each call that is due."""
+    return [Send("act", {"call": call}) for call in due_calls(state, registry)]

@@ -1,0 +1,33 @@
+"""The model boundary: loading models, asking them, reading what they send."""
+
+from .effects import Effect, Invoke, Steps, aperform, perform
+from .failures import Failure, describe_failure
+from .load import default_model_name, load_model
+from .reply import Reply, is_approval, looks_like_call, read_reply, text_of
+from .source import ModelLike, ModelSource, model_roles
+from .structured import Structured, structured
+from .usage import count_tokens, usage_of
+
+__all__ = [
+    "Effect",
+    "Failure",
+    "Invoke",
+    "ModelLike",
+    "ModelSource",
+    "Reply",
+    "Steps",
+    "Structured",
+    "aperform",
+    "count_tokens",
+    "default_model_name",
+    "describe_failure",
+    "is_approval",
+    "load_model",
+    "looks_like_call",
+    "model_roles",
+    "perform",
+    "read_reply",
+    "structured",
+    "text_of",
+    "usage_of",
+]

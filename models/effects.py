@@ -1,0 +1,79 @@
+"""One body for sync and async: a node yields what touches the world, a driver performs it.
+
+A node that calls a model is a generator. It yields an effect and gets the effect's result back
+(or its exception, raised at the `yield`). `perform` runs effects here and now, `aperform` awaits
+them; the node itself is written once. The idea is known as sans-I/O from protocol libraries.
+"""
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+from langchain_core.runnables import Runnable, RunnableConfig
+
+T = TypeVar("T")
+
+
+class Effect(Protocol):
+    """Something that touches the world, in both forms."""
+
+    def run(self) -> Any:
+        """Do it and return its result."""
+        ...
+
+    async def arun(self) -> Any:
+        """Do it without blocking the event loop."""
+        ...
+
+
+Steps = Generator[Effect, Any, T]
+"""A piece of work that yields effects and returns a `T`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Invoke:
+    """Call a model, a tool or a graph."""
+
+    runnable: Runnable[Any, Any]
+    input: Any
+    config: RunnableConfig | None = None
+
+    def run(self) -> Any:
+        return self.runnable.invoke(self.input, self.config)
+
+    async def arun(self) -> Any:
+        return await self.runnable.ainvoke(self.input, self.config)
+
+
+def perform(steps: Steps[T]) -> T:
+    """Run a piece of work to its end."""
+    try:
+        effect = next(steps)
+        while True:
+            try:
+                result = effect.run()
+            except Exception as error:  # handed to the work, which decides
+                effect = steps.throw(error)
+            else:
+                effect = steps.send(result)
+    except StopIteration as end:
+        return end.value  # type: ignore[no-any-return]  # StopIteration is not generic
+    finally:
+        steps.close()
+
+
+async def aperform(steps: Steps[T]) -> T:
+    """Run a piece of work to its end on the event loop."""
+    try:
+        effect = next(steps)
+        while True:
+            try:
+                result = await effect.arun()
+            except Exception as error:  # handed to the work, which decides
+                effect = steps.throw(error)
+            else:
+                effect = steps.send(result)
+    except StopIteration as end:
+        return end.value  # type: ignore[no-any-return]  # StopIteration is not generic
+    finally:
+        steps.close()

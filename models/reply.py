@@ -1,0 +1,164 @@
+"""Read a model's reply: its text, its tool calls in valid form, and what it did wrong.
+
+The one place that knows how models deviate. Nodes get a `Reply` and do not parse.
+"""
+
+import json
+import re
+import uuid
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from typing import Any
+
+from langchain_core.messages import AIMessage, BaseMessage, ToolCall, ToolMessage
+
+from planloop.state.text import cut_middle
+
+from .extract import find_json, without_thoughts
+
+_LEAKED = re.compile(r"<(?:\|)?tool_call(?:\|)?>|<function=|\[TOOL_CALLS\]|^Action:\s*\w", re.M)
+_CALL_KEYS = ("arguments", "parameters", "args")
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """One turn of a model, in a form that can be stored and replayed to any server."""
+
+    message: AIMessage
+    """The turn: every call has an id of its own and arguments that are an object."""
+    text: str
+    """What it says, without thoughts."""
+    calls: list[ToolCall] = field(default_factory=list)
+    """Calls that can be run, in order."""
+    answers: list[ToolMessage] = field(default_factory=list)
+    """Answers to calls that cannot be run: broken arguments."""
+    cut_off: bool = False
+    """The output limit ended it."""
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.text or self.calls or self.answers)
+
+
+def text_of(message: BaseMessage) -> str:
+    """The text of a message: text blocks joined, thoughts left out."""
+    return without_thoughts(str(message.text))
+
+
+def read_reply(message: BaseMessage, *, id_taken: Callable[[str], bool] = lambda _: False) -> Reply:
+    """Read a reply.
+
+    Args:
+        message: What the model gave.
+        id_taken: Whether an id of a call is already used in the history.
+    """
+    given = message if isinstance(message, AIMessage) else AIMessage(content=message.content)
+    used: set[str] = set()
+    calls: list[ToolCall] = []
+    answers: list[ToolMessage] = []
+    for call in given.tool_calls:
+        calls.append(ToolCall(**{**call, "id": _own_id(call["id"], used, id_taken)}))
+    broken: list[ToolCall] = []
+    for invalid in given.invalid_tool_calls:
+        call_id = _own_id(invalid["id"], used, id_taken)
+        name, raw = invalid["name"] or "unknown", invalid["args"] or ""
+        args = _repaired(raw)
+        call = ToolCall(name=name, args=args or {}, id=call_id, type="tool_call")
+        if args is not None:
+            calls.append(call)
+            continue
+        broken.append(call)
+        answers.append(_bad_arguments(call, raw, invalid.get("error")))
+    stored = _storable(given, [*calls, *broken])
+    return Reply(stored, text_of(given), calls, answers, _is_cut_off(given))
+
+
+def _own_id(given: str | None, used: set[str], id_taken: Callable[[str], bool]) -> str:
+    call_id = given or f"call_{uuid.uuid4().hex[:16]}"
+    if call_id in used or id_taken(call_id):
+        call_id = f"{call_id[:40]}_{uuid.uuid4().hex[:8]}"
+    used.add(call_id)
+    return call_id
+
+
+def _repaired(raw: str) -> dict[str, Any] | None:
+    """Arguments that are valid after all: empty means none, an encoded object is decoded."""
+    if not raw.strip():
+        return {}
+    try:
+        value = json.loads(raw, strict=False)
+        if isinstance(value, str):
+            value = json.loads(value, strict=False)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _bad_arguments(call: ToolCall, raw: str, error: str | None) -> ToolMessage:
+    why = (error or "they are no JSON object").splitlines()[0][:200]
+    return ToolMessage(
+        f"The arguments of {call['name']} could not be read ({why}). You sent: "
+        f"{cut_middle(raw, 500)}\nSend the call again; the arguments must be one JSON object.",
+        tool_call_id=str(call["id"]),
+        name=call["name"],
+        status="error",
+    )
+
+
+def _storable(given: AIMessage, calls: list[ToolCall]) -> AIMessage:
+    """The same turn with valid calls; what the provider added stays, as some want it back."""
+    extra = {
+        key: value
+        for key, value in given.additional_kwargs.items()
+        if key not in ("tool_calls", "function_call", "parsed")
+    }
+    content: Any = given.content
+    if isinstance(content, list):
+        # Call blocks would be sent beside `tool_calls`, with the arguments as they came.
+        content = [b for b in content if not (isinstance(b, dict) and b.get("type") in _CALL_BLOCKS)]
+    return given.model_copy(
+        update={
+            "content": content,
+            "tool_calls": calls,
+            "invalid_tool_calls": [],
+            "additional_kwargs": extra,
+        }
+    )
+
+
+_CALL_BLOCKS = ("tool_call", "tool_use", "invalid_tool_call", "function_call")
+
+
+def _is_cut_off(message: AIMessage) -> bool:
+    reason = message.response_metadata.get("finish_reason")
+    return (reason or message.response_metadata.get("stop_reason")) in ("length", "max_tokens")
+
+
+def looks_like_call(text: str, tools: Collection[str]) -> bool:
+    """Whether a text is a tool call that missed the tool channel.
+
+    A known marker of a call, or JSON that names one of the tools and brings arguments.
+    """
+    if _LEAKED.search(text):
+        return True
+    for value in find_json(text):
+        items = value if isinstance(value, list) else [value]
+        for item in items:
+            if not isinstance(item, dict):
+                continue
+            name = item.get("name") or item.get("tool")
+            if isinstance(name, str) and (
+                name.strip() in tools or any(key in item for key in _CALL_KEYS)
+            ):
+                return True
+    return False
+
+
+def is_approval(text: str) -> bool:
+    """Whether a review ends with the marker `[APPROVED]` alone on its last line.
+
+    After URSA's marker, but as a decision: inside a sentence it decides nothing.
+    """
+    lines = [line.strip(" \t*_`#") for line in text.splitlines()]
+    last = next((line for line in reversed(lines) if line), "")
+    return last.casefold() == "[approved]"

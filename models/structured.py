@@ -1,0 +1,182 @@
+"""Get an object of a schema out of any model: down a ladder of ways to ask, truthfully.
+
+json_schema, then function calling, then json_object, then a plain prompt. A way that the server
+refuses is left for good; a reply that does not validate is asked for again with the error named,
+at most twice in all. What is read from a reply is never more than what it says.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Generic, TypeVar
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.runnables import Runnable
+from langgraph.errors import GraphBubbleUp
+from pydantic import BaseModel, ValidationError
+
+from planloop.state.errors import PlanError
+from planloop.state.outcome import Usage, add_usage
+from planloop.state.patches import explain
+
+from .effects import Invoke, Steps
+from .extract import cut_off_json, find_json
+from .failures import describe_failure, is_refused_request
+from .reply import read_reply, text_of
+from .source import ModelSource
+from .usage import usage_of
+
+M = TypeVar("M", bound=BaseModel)
+FORMS: Final = ("json_schema", "function_calling", "json_mode", "prompt")
+MAX_REASKS: Final = 2
+
+
+@dataclass(slots=True)
+class Structured(Generic[M]):
+    """What asking gave."""
+
+    value: M | None = None
+    raw: AIMessage | None = None
+    """The model's own words, of the last reply."""
+    problem: str = ""
+    """Why there is no value; one sentence."""
+    fatal: bool = False
+    reasked: int = 0
+    usage: Usage | None = None
+    problems: list[str] = field(default_factory=list)
+
+
+def structured(
+    source: ModelSource,
+    messages: Sequence[BaseMessage],
+    schema: type[M],
+    *,
+    check: Callable[[M], Any] = lambda value: value,
+) -> Steps[Structured[M]]:
+    """Ask for an object of `schema`.
+
+    Args:
+        check: Raises `PlanError` for an object that breaks a rule; its text goes to the model.
+    """
+    result: Structured[M] = Structured()
+    form = source.form or FORMS[0]
+    request = list(messages)
+    while True:
+        asker = _asker(source, schema, form)
+        if asker is None:
+            form = FORMS[FORMS.index(form) + 1]
+            continue
+        sent = _with_schema(request, schema) if form == "prompt" else request
+        try:
+            raw = yield Invoke(asker, sent, {"tags": ["nostream"]})
+            reply = _raw_message(raw)
+        except GraphBubbleUp:
+            raise
+        except Exception as error:  # a model may raise anything; what it means is decided here
+            if (reply := _cut_reply(error)) is None:
+                if is_refused_request(error) and form != "prompt":
+                    form = FORMS[FORMS.index(form) + 1]
+                    continue
+                failure = describe_failure(error)
+                result.problem, result.fatal = failure.detail, failure.fatal
+                return result
+        result.raw = reply
+        result.usage = add_usage(result.usage, usage_of(reply, sent))
+        value, problem = read_structured(reply, schema, check)
+        if value is not None:
+            source.form = form
+            result.value, result.problem = value, ""
+            return result
+        result.problem = problem
+        result.problems.append(problem)
+        if result.reasked == MAX_REASKS:
+            return result
+        result.reasked += 1
+        request = [*messages, *_reask(reply, problem)]
+        if result.reasked == MAX_REASKS:
+            form = "prompt"
+
+
+def _asker(source: ModelSource, schema: type[BaseModel], form: str) -> Runnable[Any, Any] | None:
+    """The model set up for one way of asking, or `None` where its class has no such way."""
+    model: BaseChatModel = source.get()
+    if form == "prompt":
+        return model
+    plain = {**schema.model_json_schema(), "title": schema.__name__}
+    try:
+        return model.with_structured_output(plain, method=form, include_raw=True)
+    except (NotImplementedError, ValueError, TypeError):
+        return None
+
+
+def _raw_message(raw: Any) -> AIMessage:
+    message = raw.get("raw") if isinstance(raw, dict) else raw
+    return message if isinstance(message, AIMessage) else AIMessage(content=str(message or ""))
+
+
+def _cut_reply(error: Exception) -> AIMessage | None:
+    """The text inside the error that openai's client raises for a reply cut by the token limit."""
+    completion = getattr(error, "completion", None)
+    choices = getattr(completion, "choices", None)
+    if not choices:
+        return None
+    return AIMessage(
+        content=choices[0].message.content or "", response_metadata={"finish_reason": "length"}
+    )
+
+
+def _with_schema(messages: Sequence[BaseMessage], schema: type[BaseModel]) -> list[BaseMessage]:
+    text = json.dumps(schema.model_json_schema(), ensure_ascii=False)
+    note = f"Answer with one JSON object and nothing else. It must fit this JSON schema:\n{text}"
+    return [*messages, HumanMessage(note)]
+
+
+def _reask(reply: AIMessage, problem: str) -> list[BaseMessage]:
+    """The model's words and what is wrong with them; nothing empty is ever sent."""
+    words = text_of(reply)
+    note = HumanMessage(f"That cannot be used: {problem} Send the whole corrected object.")
+    return [AIMessage(words[:4_000]), note] if words else [note]
+
+
+def read_structured(
+    reply: AIMessage, schema: type[M], check: Callable[[M], Any] = lambda value: value
+) -> tuple[M | None, str]:
+    """The object in a reply, or `None` and one sentence on why there is none."""
+    read = read_reply(reply)
+    candidates: list[Any] = [call["args"] for call in read.calls]
+    candidates += list(find_json(str(reply.text)))
+    problem = "the reply holds no JSON object." if not read.is_empty else "the reply is empty."
+    shapes = [shape for candidate in candidates for shape in _unwrapped(candidate)]
+    for nth, shape in enumerate(shapes):
+        try:
+            value = schema.model_validate(shape)
+            check(value)
+        except ValidationError as error:
+            problem = problem if nth else f"{explain(error)}."
+        except PlanError as error:
+            problem = str(error)
+        else:
+            return value, ""
+    if read.cut_off:
+        problem = _cut_off_problem(read.text)
+    return None, problem
+
+
+def _unwrapped(candidate: Any) -> list[Any]:
+    """A candidate as it is, then what stands in the envelope of a call or a schema."""
+    shapes = [candidate]
+    if isinstance(candidate, dict):
+        shapes += [
+            inner
+            for key in ("arguments", "parameters", "args", "properties", "plan")
+            if isinstance(inner := candidate.get(key), dict | list)
+        ]
+    return shapes
+
+
+def _cut_off_problem(text: str) -> str:
+    part = cut_off_json(text)
+    steps = part.get("steps") if isinstance(part, dict) else None
+    whole = f" after {max(len(steps) - 1, 0)} complete steps" if isinstance(steps, list) else ""
+    return f"the reply was cut off by the token limit{whole}: send a shorter one, few coarse steps."

@@ -1,0 +1,41 @@
+"""The shape of every node: one body, sync and async."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig, RunnableLambda
+from langchain_core.runnables.config import ensure_config, set_config_context
+
+from planloop.models.effects import aperform, perform
+
+
+class Node(RunnableLambda[Any, Any]):
+    """A graph node made of one function.
+
+    The function takes the state and returns an update, or is a generator of effects that returns
+    one (see `planloop.models.effects`). LangGraph would run a sync function in a thread when the
+    graph is awaited; a node of ours neither blocks the loop nor leaves it.
+
+    It is a `RunnableLambda` because LangGraph looks through the closures of those for inner
+    graphs, to draw them and to read their state; their tracing and its cost are left out.
+    """
+
+    def __init__(self, body: Callable[[Any], Any], name: str | None = None) -> None:
+        super().__init__(body, name=name or body.__name__)
+        self.body = body
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+        with set_config_context(ensure_config(config)) as context:
+            return context.run(self._run, input)
+
+    def _run(self, state: Any) -> Any:
+        update = self.body(state)
+        return perform(update) if hasattr(update, "throw") else update
+
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+        with set_config_context(ensure_config(config)) as context:
+            update = context.run(self.body, input)
+            if not hasattr(update, "throw"):
+                return update
+            return await asyncio.create_task(aperform(update), context=context)

@@ -1,0 +1,56 @@
+"""Act: run one tool call. Each call is a task of its own, saved as soon as it is finished."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from langchain_core.messages import ToolCall, ToolMessage
+from langchain_core.runnables import RunnableConfig
+from langgraph.config import get_config
+from langgraph.types import Command
+
+from planloop.models import Steps
+from planloop.state import ActInput, ReactState
+from planloop.tools import ToolRegistry, traits_of
+
+from ._history import pending_calls
+from ._node import Node
+from .think import result_id
+
+
+@dataclass(frozen=True, slots=True)
+class RunTool:
+    """The effect of one call."""
+
+    registry: ToolRegistry
+    call: Any
+    config: RunnableConfig
+
+    def run(self) -> ToolMessage | Command[Any]:
+        return self.registry.run(self.call, self.config)
+
+    async def arun(self) -> ToolMessage | Command[Any]:
+        return await self.registry.arun(self.call, self.config)
+
+
+def make_act(registry: ToolRegistry) -> Node:
+    """The node `act`."""
+
+    def act(task: ActInput) -> Steps[Any]:
+        call = task["call"]
+        result = yield RunTool(registry, call, get_config())
+        if isinstance(result, ToolMessage):
+            return {"messages": [result.model_copy(update={"id": result_id(str(call["id"]))})]}
+        return result
+
+    return Node(act)
+
+
+def due_calls(state: ReactState, registry: ToolRegistry) -> list[ToolCall]:
+    """The pending calls that run next: side by side up to a tool that must run in order."""
+    due: list[ToolCall] = []
+    for call in pending_calls(state["messages"]):
+        tool = registry.get(call["name"])
+        if tool is not None and traits_of(tool).sequential:
+            return due or [call]
+        due.append(call)
+    return due

@@ -1,0 +1,62 @@
+"""Begin a run: take the request, mend the history, forget the counts of the last run."""
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from langchain_core.messages import AnyMessage, HumanMessage, RemoveMessage
+from langgraph.graph.message import REMOVE_ALL_MESSAGES
+
+from planloop.state import AgentUpdate, ReactRun, ReactState, no_usage
+from planloop.state.errors import EmptyRequest
+
+from ._history import repaired
+from ._node import Node
+
+
+def make_prepare() -> Node:
+    """The node `prepare`."""
+
+    def prepare(state: ReactState) -> AgentUpdate:
+        log: list[AnyMessage] = list(state.get("messages") or [])
+        request = (state.get("request") or "").strip()
+        asked = [HumanMessage(request)] if request else []
+        if not asked and not any(_says_something(message) for message in log):
+            raise EmptyRequest
+        mended = repaired(log)
+        update = AgentUpdate(
+            status="RUNNING", request="", run=new_run(_task_index([*mended, *asked]))
+        )
+        if mended is not log:
+            update["messages"] = [RemoveMessage(id=REMOVE_ALL_MESSAGES), *mended, *asked]  # type: ignore[list-item]  # the reducer takes removals
+        elif asked:
+            update["messages"] = list(asked)
+        return update
+
+    return Node(prepare)
+
+
+def new_run(first: int) -> ReactRun:
+    """The counts of a run that has not begun."""
+    return ReactRun(
+        started=time.time(),
+        first=first,
+        usage=no_usage(),
+        nudges=0,
+        hint="",
+        warned_at=0,
+        approved=[],
+        stop=None,
+    )
+
+
+def _task_index(messages: Sequence[Any]) -> int:
+    """Where this run's task stands: the newest human message that says something."""
+    for place in range(len(messages) - 1, -1, -1):
+        if isinstance(messages[place], HumanMessage) and _says_something(messages[place]):
+            return place
+    return 0
+
+
+def _says_something(message: AnyMessage) -> bool:
+    return bool(str(message.text).strip()) or not isinstance(message.content, str)

@@ -1,0 +1,63 @@
+"""Plain patches: how nodes, clients and people change a plan that is in the state."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from .errors import PlanError
+from .outcome import Outcome
+from .plan import Plan, PlanStep
+from .text import cut_middle
+
+PlanPatch = dict[str, Any]
+"""Changed fields by step id, or a whole plan (it has `steps`)."""
+
+
+def apply_patch(plan: Plan, patch: Any) -> Plan:
+    """Fold one write of the plan channel into a plan.
+
+    Raises:
+        PlanError: The patch names an unknown step or sets a value of the wrong kind.
+    """
+    if isinstance(patch, Plan):
+        return patch
+    if not isinstance(patch, Mapping):
+        raise PlanError(f"A plan cannot be changed by a {type(patch).__name__}: give a dict.")
+    if "steps" in patch:
+        try:
+            return Plan.model_validate(dict(patch))
+        except ValidationError as error:
+            raise PlanError(f"The plan cannot be read: {explain(error)}.") from error
+    steps = list(plan.steps)
+    places = {step.id: place for place, step in enumerate(steps)}
+    for step_id, fields in patch.items():
+        if step_id not in places:
+            raise PlanError(f"The plan has no step '{step_id}'; it has {', '.join(places)}.")
+        steps[places[step_id]] = _patched(steps[places[step_id]], fields)
+    return plan.model_copy(update={"steps": steps})
+
+
+def _patched(step: PlanStep, fields: Any) -> PlanStep:
+    if not isinstance(fields, Mapping) or not set(fields) <= set(PlanStep.model_fields) - {"id"}:
+        known = ", ".join(name for name in PlanStep.model_fields if name != "id")
+        raise PlanError(f"Step {step.id} cannot take {fields!r}; its fields are {known}.")
+    try:
+        return PlanStep.model_validate({**step.__dict__, **fields})
+    except ValidationError as error:
+        raise PlanError(f"Step {step.id} cannot be changed: {explain(error)}.") from error
+
+
+def explain(error: ValidationError) -> str:
+    """The first problems of a validation as `steps[1].name: Field required`."""
+    parts = []
+    for item in error.errors()[:5]:
+        path = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in item["loc"])
+        parts.append(f"{path.lstrip('.') or 'value'}: {item['msg']}")
+    return "; ".join(parts)
+
+
+def outcome_patch(outcome: Outcome, *, limit: int = 4_000) -> dict[str, Any]:
+    """The fields of a step that record how its attempt ended; long answers lose their middle."""
+    answer = cut_middle(outcome["answer"], limit)
+    return {"outcome": {**outcome, "answer": ""}, "result": answer}

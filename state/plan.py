@@ -1,0 +1,206 @@
+"""The plan: ordered steps, what the model wrote about each, and what became of it."""
+
+from typing import Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from typing_extensions import NotRequired, TypedDict
+
+from .coerce import as_steps, as_texts
+from .outcome import Outcome
+from .text import one_line
+
+StepStatus = Literal["not_started", "in_progress", "completed", "blocked"]
+PlanOrigin = Literal["model", "repaired", "fallback", "user"]
+
+MARKS: Final[dict[StepStatus, str]] = {
+    "not_started": "[ ]",
+    "in_progress": "[→]",
+    "completed": "[✓]",
+    "blocked": "[!]",
+}
+ASCII_MARKS: Final[dict[StepStatus, str]] = {**MARKS, "in_progress": "[>]", "completed": "[x]"}
+
+
+class Verdict(TypedDict):
+    """What checking one success criterion gave."""
+
+    criterion: str
+    verdict: Literal["met", "not_met", "unknown"]
+    evidence: str
+    """The words of the result that show it; empty when unknown."""
+
+
+class DraftStep(BaseModel):
+    """One step as a model writes it. Shape after URSA's PlanStep, with routing added."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    name: str = Field(description="Short title of the step")
+    description: str = Field(default="", description="What to do, so that another can do it")
+    requires_code: bool = Field(default=False, description="Whether code must be written or run")
+    expected_outputs: list[str] = Field(default_factory=list, description="What the step leaves")
+    success_criteria: list[str] = Field(
+        default_factory=list, description="How one can tell that it succeeded"
+    )
+    executor: str | None = Field(default=None, description="Name of the executor, or null")
+    depends_on: list[str] = Field(
+        default_factory=list, description="Ids of earlier steps it needs: s1 is the first step"
+    )
+
+    _texts = field_validator("expected_outputs", "success_criteria", "depends_on", mode="before")(
+        as_texts
+    )
+
+    @field_validator("name", "description", mode="before")
+    @classmethod
+    def _plain_text(cls, value: Any) -> Any:
+        return "" if value is None else str(value) if isinstance(value, int | float) else value
+
+
+class PlanDraft(BaseModel):
+    """What a model is asked for: steps, and no field of the record."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    title: str = Field(default="", description="The plan in a few words")
+    steps: list[DraftStep] = Field(description="The steps in the order of work")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _tolerate(cls, value: Any) -> Any:
+        """Accept the shapes models send: a bare list, steps as text or as encoded JSON."""
+        if isinstance(value, list):
+            value = {"steps": value}
+        if isinstance(value, dict) and "steps" in value:
+            return {**value, "steps": as_steps(value["steps"]), "title": value.get("title") or ""}
+        return value
+
+
+class PlanStep(DraftStep):
+    """One step with its record. Ids (`s1`, `s2`, …) are never used twice in a plan."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    id: str
+    status: StepStatus = "not_started"
+    attempts: int = 0
+    """How many times an executor was started on it."""
+    outcome: Outcome | None = None
+    """How the latest attempt ended."""
+    result: str = ""
+    """What the latest attempt gave back, as later steps are told."""
+    notes: str = ""
+    """Why it failed, was sent back or was blocked."""
+    verdicts: list[Verdict] = Field(default_factory=list)
+    verified: bool = False
+    """Whether every success criterion was checked and met."""
+    routed_to: str = ""
+    """The executor that ran it, and why if it was not the one asked for."""
+
+    @property
+    def text(self) -> str:
+        """Name and description as one line."""
+        return one_line(self.name if self.name else self.description)
+
+
+class PlanVersion(TypedDict):
+    """A former version of a plan and why it was left."""
+
+    version: int
+    reason: str
+    steps: list[dict[str, Any]]
+    summary: NotRequired[str]
+
+
+class Plan(BaseModel):
+    """A plan and the record of its execution. Changed only through `planloop.state.changes`."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    id: str = ""
+    title: str = ""
+    request: str = ""
+    steps: list[PlanStep] = Field(default_factory=list)
+    origin: PlanOrigin = "model"
+    version: int = 1
+    next_step: int = 1
+    """Number of the next new step id."""
+    history: list[PlanVersion] = Field(default_factory=list)
+    schema_version: int = 1
+
+    def step(self, step_id: str) -> PlanStep:
+        """The step with this id.
+
+        Raises:
+            KeyError: The plan has no such step.
+        """
+        for step in self.steps:
+            if step.id == step_id:
+                return step
+        raise KeyError(f"The plan has no step {step_id!r}.")
+
+    def counts(self) -> dict[str, int]:
+        """Steps by status; `total` too."""
+        counts = {status: 0 for status in MARKS}
+        for step in self.steps:
+            counts[step.status] += 1
+        return {**counts, "total": len(self.steps)}
+
+    def render(self, *, ascii_only: bool = False, width: int = 200, limit: int = 200) -> str:
+        """Draw the plan as people and executors read it, in the form of OpenManus' PlanningTool.
+
+        Args:
+            ascii_only: Use marks that any console shows.
+            width: Characters a line may have; longer text is cut with an ellipsis.
+            limit: Steps that are drawn; those around the current one are kept.
+        """
+        marks = ASCII_MARKS if ascii_only else MARKS
+        counts = self.counts()
+        done, total = counts["completed"], counts["total"]
+        percent = 100 * done / total if total else 0.0
+        title = f"Plan: {one_line(self.title, width)} (ID: {self.id})"
+        lines = [
+            title,
+            "=" * min(len(title), 80),
+            f"Progress: {done}/{total} steps completed ({percent:.1f}%)",
+            "Status: " + ", ".join(f"{counts[s]} {s.replace('_', ' ')}" for s in MARKS),
+            "",
+            "Steps:",
+        ]
+        first = self._first_shown(limit)
+        if first:
+            lines.append(f"   … {first} earlier steps …")
+        for index, step in enumerate(self.steps[first : first + limit], first):
+            lines.append(f"{index}. {marks[step.status]} {one_line(step.text, width)}")
+            if step.notes:
+                lines.append(f"   Notes: {one_line(step.notes, width)}")
+        if (left := total - first - limit) > 0:
+            lines.append(f"   … {left} later steps …")
+        text = "\n".join(lines)
+        return text.replace("…", "...") if ascii_only else text
+
+    def _first_shown(self, limit: int) -> int:
+        """Index of the first drawn step, so that the first open one is among them."""
+        opened = (n for n, step in enumerate(self.steps) if step.status != "completed")
+        wanted = next(opened, 0) - limit // 2
+        return max(0, min(wanted, len(self.steps) - limit))
+
+    def __str__(self) -> str:
+        return self.render()
+
+
+def as_plan(value: Any) -> Plan:
+    """Read a plan from whatever a checkpoint, a client or a person hands over.
+
+    Raises:
+        PlanError: The value is no plan of a version this library knows.
+    """
+    from .errors import PlanError
+
+    if isinstance(value, BaseModel):
+        value = value.model_dump(warnings=False)
+    try:
+        return Plan.model_validate(value if value is not None else {})
+    except ValueError as error:
+        first = str(error).splitlines()[0]
+        raise PlanError(f"This is no plan that this version can read: {first}.") from error

@@ -1,0 +1,36 @@
+"""The moves between step statuses, and the words that models use for them."""
+
+from typing import Final
+
+from .errors import PlanError
+from .plan import StepStatus
+
+STATUS_MOVES: Final[dict[StepStatus, frozenset[StepStatus]]] = {
+    "not_started": frozenset({"in_progress", "completed", "blocked"}),
+    "in_progress": frozenset({"not_started", "completed", "blocked"}),
+    "blocked": frozenset({"not_started", "in_progress"}),
+    "completed": frozenset(),
+}
+_SYNONYMS: Final[dict[str, StepStatus]] = {
+    **{name: "completed" for name in ("complete", "done", "finished", "success", "succeeded")},
+    **{name: "in_progress" for name in ("started", "active", "running", "doing", "current")},
+    **{name: "not_started" for name in ("todo", "pending", "open", "new", "waiting")},
+    **{name: "blocked" for name in ("failed", "error", "stuck", "cancelled", "impossible")},
+}
+
+
+def read_status(value: str) -> StepStatus:
+    """Read a status, synonyms and spelling variants included.
+
+    Raises:
+        PlanError: The word is no status; the allowed ones are named.
+
+    >>> read_status("In-Progress"), read_status("done")
+    ('in_progress', 'completed')
+    """
+    word = str(value).strip().lower().replace("-", "_").replace(" ", "_")
+    if word in STATUS_MOVES:
+        return word  # type: ignore[return-value]  # it is a key of the table
+    if word in _SYNONYMS:
+        return _SYNONYMS[word]
+    raise PlanError(f"'{value}' is no status: use one of {', '.join(STATUS_MOVES)}.")
