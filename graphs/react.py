@@ -20,6 +20,8 @@ from planloop.nodes import (
     make_finish,
     make_prepare,
     make_think,
+)
+from planloop.nodes import (
     prompt as load_prompt,
 )
 from planloop.state import (

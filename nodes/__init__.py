@@ -1,21 +1,63 @@
 """One node a module: a factory closes over models or tools and returns the node."""
 
+from ._budget import exhausted
+from ._node import Node
 from ._prompts import prompt
 from .act import due_calls, make_act
 from .approve import calls_to_approve, make_approve
+from .approve_plan import make_approve_plan
+from .complete_step import is_passed, make_complete_step
+from .create_plan import make_create_plan, make_create_plan_by_tool
+from .executors import Executor, ExecutorLike, as_executors
+from .fallback_plan import make_fallback_plan
+from .final_summary import make_final_summary
 from .finish import make_finish
+from .generate import PlanMaker, make_generate
+from .intake import make_intake
 from .prepare import make_prepare
+from .reflect import make_reflect
+from .replan import make_replan
+from .report_error import Bounds, make_report_error
+from .run_executor import make_dispatch, make_executor_node, make_run_executor
+from .select_step import make_select_step
+from .start_step import make_start_step
 from .think import Thinker, ToolChoice, make_think
+from .verify_step import make_verify_step
 
 __all__ = [
+    "Bounds",
+    "Executor",
+    "ExecutorLike",
+    "Node",
+    "PlanMaker",
     "Thinker",
     "ToolChoice",
+    "as_executors",
     "calls_to_approve",
     "due_calls",
+    "exhausted",
+    "is_passed",
     "make_act",
     "make_approve",
+    "make_approve_plan",
+    "make_complete_step",
+    "make_create_plan",
+    "make_create_plan_by_tool",
+    "make_dispatch",
+    "make_executor_node",
+    "make_fallback_plan",
+    "make_final_summary",
     "make_finish",
+    "make_generate",
+    "make_intake",
     "make_prepare",
+    "make_reflect",
+    "make_replan",
+    "make_report_error",
+    "make_run_executor",
+    "make_select_step",
+    "make_start_step",
     "make_think",
+    "make_verify_step",
     "prompt",
 ]

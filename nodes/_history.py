@@ -59,7 +59,9 @@ Round = tuple[tuple[str, str, str], ...]
 """One turn of calls: name, normalised arguments and result of each."""
 
 
-def rounds_since(messages: Sequence[BaseMessage], first: int, limit: int) -> tuple[int, list[Round]]:
+def rounds_since(
+    messages: Sequence[BaseMessage], first: int, limit: int
+) -> tuple[int, list[Round]]:
     """How many turns with calls there were since index `first`, and the last `limit` of them."""
     turns = [n for n in range(first, len(messages)) if _has_calls(messages[n])]
     return len(turns), [_round(messages, n) for n in turns[-limit:]]

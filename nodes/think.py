@@ -1,11 +1,10 @@
 """Think: show the model what happened, read its reply, decide how the loop goes on."""
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, ToolCall, ToolMessage
+from langchain_core.messages import AnyMessage, BaseMessage, ToolCall, ToolMessage
 from langgraph.errors import GraphBubbleUp
 
 from planloop.models import (
@@ -70,9 +69,7 @@ def make_think(made_of: Thinker) -> Node:
         run = _watch(run, log)
         if run["stop"]:
             return AgentUpdate(run=run)
-        asked = request_for(
-            log, run, system=made_of.system, window=made_of.memory.window_tokens
-        )
+        asked = request_for(log, run, system=made_of.system, window=made_of.memory.window_tokens)
         try:
             model = made_of.source.bound(made_of.registry.tools, made_of.tool_choice)
             given = yield Invoke(model, asked)
@@ -182,7 +179,9 @@ def _terminated(
     return AgentUpdate(**update, messages=[reply.message, *closed])
 
 
-def _answer(call: ToolCall, text: str, status: Literal["success", "error"] = "error") -> ToolMessage:
+def _answer(
+    call: ToolCall, text: str, status: Literal["success", "error"] = "error"
+) -> ToolMessage:
     return unanswered(call, text).model_copy(
         update={"status": status, "id": result_id(str(call["id"]))}
     )

@@ -1,6 +1,14 @@
-"""Typed state, plans, outcomes, the table of phases, and the error tree. Imports nothing of ours."""
+"""Typed state: plans, outcomes, the table of phases, the error tree. Imports nothing of ours."""
 
-from .changes import create_plan, fallback_plan, find_step, mark_step, read_draft, update_plan
+from .changes import (
+    adopt_plan,
+    create_plan,
+    fallback_plan,
+    find_step,
+    mark_step,
+    read_draft,
+    update_plan,
+)
 from .lifecycle import (
     NODE_PHASES,
     PHASES,
@@ -39,17 +47,20 @@ from .rules import blocked_dependents, ready_steps
 from .schemas import (
     ActInput,
     AgentUpdate,
-    Check,
+    Approval,
+    ExecutorTask,
     PlannerInput,
     PlannerOutput,
     PlannerState,
     PlanningInput,
     PlanningOutput,
     PlanningState,
+    PlanningUpdate,
     ReactInput,
     ReactOutput,
     ReactRun,
     ReactState,
+    Recovery,
     StepBrief,
     Stop,
 )
@@ -66,9 +77,10 @@ __all__ = [
     "ActInput",
     "AgentStatus",
     "AgentUpdate",
+    "Approval",
     "Budget",
-    "Check",
     "DraftStep",
+    "ExecutorTask",
     "MemoryPolicy",
     "MessageLog",
     "Messages",
@@ -88,10 +100,12 @@ __all__ = [
     "PlanningInput",
     "PlanningOutput",
     "PlanningState",
+    "PlanningUpdate",
     "ReactInput",
     "ReactOutput",
     "ReactRun",
     "ReactState",
+    "Recovery",
     "RunContext",
     "StepBrief",
     "StepReport",
@@ -101,6 +115,7 @@ __all__ = [
     "Usage",
     "Verdict",
     "add_usage",
+    "adopt_plan",
     "append_messages",
     "apply_patch",
     "as_plan",

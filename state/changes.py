@@ -65,6 +65,33 @@ def read_draft(value: Any) -> PlanDraft:
         raise PlanError(f"The plan cannot be read: {explain(error)}.") from error
 
 
+def adopt_plan(
+    plan: Plan, *, request: str, max_steps: int = 50, executors: Sequence[str] = ()
+) -> Plan:
+    """Take over a plan that a person gives: the same rules, a new id, its record kept.
+
+    Raises:
+        PlanError: It breaks a rule of plans, or two steps have one id.
+    """
+    check_rules(plan.steps, max_steps=max_steps, executors=executors)
+    ids = [step.id for step in plan.steps]
+    if len(set(ids)) < len(ids):
+        raise PlanError(f"Two steps have one id among {', '.join(ids)}: give each its own.")
+    fields = resolve_dependencies(plan.steps, ids=ids)
+    return plan.model_copy(
+        update={
+            "id": f"plan_{uuid.uuid4().hex[:12]}",
+            "title": plan.title or request,
+            "request": request,
+            "origin": "user",
+            "steps": [
+                step.model_copy(update={"depends_on": field["depends_on"]})
+                for step, field in zip(plan.steps, fields, strict=True)
+            ],
+        }
+    )
+
+
 def fallback_plan(request: str) -> Plan:
     """The three broad milestones that OpenManus falls back to, marked as such."""
     names = ("Analyze the request", "Execute the task", "Verify the results")

@@ -60,7 +60,7 @@ def as_steps(value: Any) -> Any:
         decoded = decode(value)
         value = decoded if not isinstance(decoded, str) else _split_lines(decoded)
     if isinstance(value, dict):
-        value = value["steps"] if "steps" in value else [value]
+        value = value.get("steps", [value])
     if not isinstance(value, list):
         return value
     return [step for item in value if (step := _as_step(item)) is not None]

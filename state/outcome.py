@@ -1,8 +1,8 @@
 """How one agent run ended, and what it spent."""
 
-from typing import Any, Literal
+from typing import Any, Literal, NotRequired
 
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import TypedDict
 
 StopReason = Literal[
     "final_answer",

@@ -22,11 +22,11 @@ def apply_patch(plan: Plan, patch: Any) -> Plan:
     """
     if isinstance(patch, Plan):
         return patch
-    if not isinstance(patch, Mapping):
+    if not isinstance(patch, Mapping | list):
         raise PlanError(f"A plan cannot be changed by a {type(patch).__name__}: give a dict.")
-    if "steps" in patch:
+    if isinstance(patch, list) or "steps" in patch:
         try:
-            return Plan.model_validate(dict(patch))
+            return Plan.model_validate(patch)
         except ValidationError as error:
             raise PlanError(f"The plan cannot be read: {explain(error)}.") from error
     steps = list(plan.steps)

@@ -1,9 +1,9 @@
 """The plan: ordered steps, what the model wrote about each, and what became of it."""
 
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NotRequired
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import TypedDict
 
 from .coerce import as_steps, as_texts
 from .outcome import Outcome
@@ -92,6 +92,8 @@ class PlanStep(DraftStep):
     notes: str = ""
     """Why it failed, was sent back or was blocked."""
     verdicts: list[Verdict] = Field(default_factory=list)
+    observations: str = ""
+    """What its tools returned, shortened: the facts a check may quote."""
     verified: bool = False
     """Whether every success criterion was checked and met."""
     routed_to: str = ""
@@ -128,6 +130,21 @@ class Plan(BaseModel):
     history: list[PlanVersion] = Field(default_factory=list)
     schema_version: int = 1
 
+    @model_validator(mode="before")
+    @classmethod
+    def _number_steps(cls, value: Any) -> Any:
+        """Accept steps without ids, as a person writes them: they are numbered in order."""
+        value = {"steps": value} if isinstance(value, list) else value
+        if not isinstance(value, dict) or "steps" not in value:
+            return value
+        steps = as_steps(value["steps"])
+        if isinstance(steps, list):
+            steps = [
+                {**step, "id": f"s{n}"} if isinstance(step, dict) and not step.get("id") else step
+                for n, step in enumerate(steps, 1)
+            ]
+        return {"next_step": 1 + len(steps or ()), **value, "steps": steps}
+
     def step(self, step_id: str) -> PlanStep:
         """The step with this id.
 
@@ -141,7 +158,7 @@ class Plan(BaseModel):
 
     def counts(self) -> dict[str, int]:
         """Steps by status; `total` too."""
-        counts = {status: 0 for status in MARKS}
+        counts = dict.fromkeys(MARKS, 0)
         for step in self.steps:
             counts[step.status] += 1
         return {**counts, "total": len(self.steps)}

@@ -15,7 +15,6 @@ from .errors import PlanError
 from .patches import apply_patch
 from .plan import Plan, as_plan
 
-
 _SERDE_LOGGER: Final = "langgraph.checkpoint.serde.jsonplus"
 
 
@@ -60,4 +59,4 @@ class PlanChannel(DeltaChannel[Plan]):
 
 PLAN: Final = PlanChannel()
 PlanState = Annotated[Plan, PLAN]
-"""The type of a `plan` key: nodes write patches (`planloop.state.patches`), readers get a `Plan`."""
+"""The type of a `plan` key: nodes write patches (`planloop.state.patches`), readers get `Plan`."""

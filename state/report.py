@@ -43,6 +43,7 @@ def build_report(
     plan: Plan,
     *,
     usage: Usage,
+    replans: int = 0,
     warnings: Sequence[str] = (),
     cancelled: bool = False,
 ) -> PlanReport:
@@ -56,7 +57,7 @@ def build_report(
         counts=plan.counts(),
         steps=[_step_report(step) for step in plan.steps],
         plan_origin=plan.origin,
-        replans=plan.version - 1,
+        replans=replans,
         usage=usage,
         warnings=notes,
     )

@@ -1,15 +1,16 @@
 """The state of the three graphs: what goes in, what is remembered, what comes out."""
 
 import operator
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, NotRequired
 
 from langchain_core.messages import AnyMessage
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import TypedDict
 
 from .lifecycle import Phase
 from .messages import Messages
 from .outcome import AgentStatus, Outcome, StopReason, Usage, add_usage
-from .plan import Plan, Verdict
+from .patches import PlanPatch
+from .plan import Plan
 from .plan_channel import PlanState
 from .report import PlanReport
 
@@ -41,6 +42,18 @@ class ReactRun(TypedDict):
     approved: list[str]
     """Ids of calls that a person approved."""
     stop: Stop | None
+
+
+Recovery = Literal["none", "retry", "replan", "block", "stop"]
+"""What `report_error` decided."""
+
+
+class Approval(TypedDict):
+    """What a person said of a plan."""
+
+    decision: Literal["accepted", "rejected", "cancelled", "unclear"]
+    comment: str
+    """Why it was sent back, or why the answer could not be used."""
 
 
 class ReactInput(TypedDict, total=False):
@@ -85,16 +98,21 @@ class PlannerOutput(TypedDict):
     """This very plan was reviewed; an empty or failed review does not count."""
     review: str
     messages: Messages
-    problems: Annotated[list[str], operator.add]
-    usage: Annotated[Usage, add_usage]
+    problems: list[str]
+    """What went wrong on the way, one sentence each."""
+    usage: Usage
 
 
 class PlannerState(PlannerOutput):
     """What the planner graph remembers."""
 
-    request: str
+    request: NotRequired[str]
+    task: str
+    """The request of this run; `request` is emptied, so that a later run does not find it."""
     reviews: int
     """Reviews made in this run."""
+    revising: bool
+    """A review asks for another draft; false means that the next draft begins a new run."""
 
 
 class PlanningInput(TypedDict, total=False):
@@ -115,20 +133,27 @@ class PlanningOutput(TypedDict):
     messages: Messages
 
 
+def latest(_: Phase, new: Phase) -> Phase:
+    """Keep the newest phase; steps that run side by side enter the same one."""
+    return new
+
+
 class PlanningState(TypedDict):
     """What the planning graph remembers."""
 
-    request: str
+    request: NotRequired[str]
+    task: str
+    """The request of this run; `request` is emptied, so that a later run does not find it."""
     messages: Messages
     plan: PlanState
-    phase: Phase
+    plan_id: NotRequired[str]
+    """The plan of the latest run: a plan with another id was given by the caller."""
+    phase: Annotated[Phase, latest]
     active: list[str]
     """Ids of the steps in work."""
-    recovery: NotRequired[str]
-    """What `report_error` decided: retry, replan, block or stop."""
-    comment: NotRequired[str]
-    """What the person said when sending the plan back."""
-    cancelled: NotRequired[bool]
+    recovery: NotRequired[Recovery]
+    replans: int
+    approval: NotRequired[Approval]
     started: float
     """Seconds since the epoch."""
     usage: Annotated[Usage, add_usage]
@@ -169,10 +194,29 @@ class AgentUpdate(TypedDict, total=False):
     run: ReactRun
 
 
-class Check(TypedDict):
-    """What verifying a step gave."""
+class ExecutorTask(TypedDict):
+    """One step for `run_executor`."""
 
-    verdicts: list[Verdict]
-    verified: bool
-    passed: bool
-    finding: str
+    brief: dict[str, Any]
+    """A `StepBrief` as plain data."""
+    executor: str
+
+
+class PlanningUpdate(TypedDict, total=False):
+    """What the nodes of the planning graph may write."""
+
+    request: str
+    task: str
+    messages: list[AnyMessage]
+    plan: PlanPatch
+    plan_id: str
+    phase: Phase
+    active: list[str]
+    recovery: Recovery
+    replans: int
+    approval: Approval
+    started: float
+    usage: Usage
+    warnings: list[str]
+    report: PlanReport
+    summary: str

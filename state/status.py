@@ -12,10 +12,10 @@ STATUS_MOVES: Final[dict[StepStatus, frozenset[StepStatus]]] = {
     "completed": frozenset(),
 }
 _SYNONYMS: Final[dict[str, StepStatus]] = {
-    **{name: "completed" for name in ("complete", "done", "finished", "success", "succeeded")},
-    **{name: "in_progress" for name in ("started", "active", "running", "doing", "current")},
-    **{name: "not_started" for name in ("todo", "pending", "open", "new", "waiting")},
-    **{name: "blocked" for name in ("failed", "error", "stuck", "cancelled", "impossible")},
+    **dict.fromkeys(("complete", "done", "finished", "success", "succeeded"), "completed"),
+    **dict.fromkeys(("started", "active", "running", "doing", "current"), "in_progress"),
+    **dict.fromkeys(("todo", "pending", "open", "new", "waiting"), "not_started"),
+    **dict.fromkeys(("failed", "error", "stuck", "cancelled", "impossible"), "blocked"),
 }
 
 

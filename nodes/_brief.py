@@ -1,0 +1,53 @@
+"""The brief: what an executor is told about its step, and what it is not asked to do."""
+
+from langgraph.config import get_config
+
+from planloop.state import Plan, PlanStep, StepBrief, cut_middle
+
+RESULTS_ROOM = 6_000  # characters of earlier results
+LATEST = 5  # earlier results that are told where a step names no dependencies
+SHOWN_STEPS = 30
+
+
+def make_brief(plan: Plan, step: PlanStep) -> StepBrief:
+    """Brief an executor on one step of a plan."""
+    results = earlier_results(plan, step)
+    plan_text = plan.render(limit=SHOWN_STEPS, width=120)
+    thread = get_config().get("configurable", {}).get("thread_id", "")
+    return StepBrief(
+        request=plan.request,
+        step=step,
+        attempt=step.attempts,
+        results=results,
+        plan_text=plan_text,
+        prompt=_text(plan, step, results, plan_text),
+        idempotency_key=f"{thread}:{plan.id}:{step.id}:{step.attempts}",
+    )
+
+
+def earlier_results(plan: Plan, step: PlanStep) -> dict[str, str]:
+    """Results of what the step depends on, else the latest ones, within a budget of characters."""
+    done = [s for s in plan.steps if s.status == "completed" and s.result]
+    wanted = [s for s in done if s.id in step.depends_on] if step.depends_on else done[-LATEST:]
+    share = RESULTS_ROOM // max(len(wanted), 1)
+    return {s.id: cut_middle(s.result, share) for s in wanted}
+
+
+def _text(plan: Plan, step: PlanStep, results: dict[str, str], plan_text: str) -> str:
+    title = step.name if step.name == step.description else f"{step.name}\n{step.description}"
+    parts = [f"The request:\n{plan.request}"]
+    if results:
+        told = (f"[{key}] {plan.step(key).text}:\n{text}" for key, text in results.items())
+        parts.append("Results of earlier steps:\n" + "\n".join(told))
+    parts.append(f"The plan so far (context only, others do the other steps):\n{plan_text}")
+    if step.attempts > 1 and step.notes:
+        parts.append(f"The last attempt at your step failed:\n{step.notes}")
+    parts.append(f"Your step ({step.id}):\n{title.strip()}")
+    for heading, items in (
+        ("It should leave", step.expected_outputs),
+        ("It is done when", step.success_criteria),
+    ):
+        if items:
+            parts.append(f"{heading}:\n" + "\n".join(f"- {item}" for item in items))
+    parts.append("Do only this step. Then say what you did and what came out.")
+    return "\n\n".join(parts)

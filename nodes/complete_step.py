@@ -1,0 +1,31 @@
+"""Complete the steps that really are done."""
+
+from typing import Any
+
+from planloop.state import PlanningState, PlanningUpdate, PlanStep, enter, is_done
+
+from ._events import emit
+from ._node import Node
+
+
+def is_passed(step: PlanStep) -> bool:
+    """Whether a step that was run may be completed: done, and no criterion is known to be unmet."""
+    done = step.outcome is not None and is_done(step.outcome)
+    return done and all(verdict["verdict"] != "not_met" for verdict in step.verdicts)
+
+
+def make_complete_step() -> Node:
+    """The node `complete_step`."""
+
+    def complete_step(state: PlanningState) -> PlanningUpdate:
+        phase = enter(state["phase"], "COMPLETED")
+        patch: dict[str, Any] = {}
+        for step_id in state["active"]:
+            step = state["plan"].step(step_id)
+            if is_passed(step):
+                patch[step_id] = {"status": "completed", "notes": ""}
+                emit("phase", phase=phase, step=step_id, verified=step.verified)
+        left = [step_id for step_id in state["active"] if step_id not in patch]
+        return PlanningUpdate(plan=patch, phase=phase, active=left)
+
+    return Node(complete_step)

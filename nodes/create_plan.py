@@ -1,0 +1,96 @@
+"""Create the plan, by the planner's graph or by the planning tool; or take the caller's."""
+
+from typing import Any
+
+from langchain_core.messages import HumanMessage, SystemMessage
+from langgraph.errors import GraphBubbleUp
+from langgraph.pregel import Pregel
+
+from planloop.models import Invoke, Steps, describe_failure, read_reply, usage_of
+from planloop.state import Plan, PlanningState, PlanningUpdate, enter
+from planloop.state.errors import PlanError
+from planloop.tools import planning_tool
+
+from ._events import emit
+from ._node import Node
+from ._prompts import prompt
+from ._request import described
+from .generate import PlanMaker
+
+
+def make_create_plan(planner: Pregel[Any, Any, Any, Any], *, max_reflections: int) -> Node:
+    """The node `create_plan` that asks the planner's graph."""
+
+    def create_plan(state: PlanningState) -> Steps[PlanningUpdate]:
+        if state["plan"].steps:
+            return created(state, state["plan"])
+        result = yield Invoke(planner, {"request": task_of(state)})
+        plan: Plan = result["plan"]
+        warnings = [f"Planning: {problem}" for problem in result["problems"]]
+        if plan.origin == "fallback":
+            return PlanningUpdate(usage=result["usage"], warnings=warnings)
+        if max_reflections and not result["approved"]:
+            how = "reviewed, but not approved" if result["reviewed"] else "not reviewed"
+            warnings.append(f"The plan was {how}.")
+        update = created(state, plan.model_copy(update={"request": state["task"]}))
+        return PlanningUpdate(**update, usage=result["usage"], warnings=warnings)
+
+    return Node(create_plan)
+
+
+def make_create_plan_by_tool(maker: PlanMaker) -> Node:
+    """The node `create_plan` that offers the model the planning tool, as OpenManus does.
+
+    The first usable `create` call wins; text, other commands and broken calls count for nothing.
+    """
+
+    def create_plan(state: PlanningState) -> Steps[PlanningUpdate]:
+        if state["plan"].steps:
+            return created(state, state["plan"])
+        system = prompt(
+            "plan_tool", max_steps=str(maker.max_steps), executors=described(maker.executors)
+        )
+        request = [SystemMessage(system), HumanMessage(task_of(state))]
+        try:
+            model = maker.source.bound([planning_tool], "auto")
+            raw = yield Invoke(model, request, {"tags": ["nostream"]})
+        except GraphBubbleUp:
+            raise
+        except Exception as error:  # a model may raise anything; there is a fallback plan
+            return PlanningUpdate(warnings=[f"Planning: {describe_failure(error).detail}"])
+        plan, problem = _read_calls(read_reply(raw).calls, maker, state["task"])
+        used = usage_of(raw, request)
+        if plan is None:
+            return PlanningUpdate(usage=used, warnings=[f"Planning: {problem}"])
+        return PlanningUpdate(**created(state, plan), usage=used)
+
+    return Node(create_plan)
+
+
+def _read_calls(calls: Any, maker: PlanMaker, request: str) -> tuple[Plan | None, str]:
+    problem = "the model made no usable call of the planning tool."
+    for call in calls:
+        args = call["args"]
+        if call["name"].strip() != planning_tool.name or args.get("command") != "create":
+            continue
+        try:
+            draft = {"title": args.get("title"), "steps": args.get("steps")}
+            return maker.plan(draft, request), ""
+        except PlanError as error:
+            problem = str(error)
+    return None, problem
+
+
+def task_of(state: PlanningState) -> str:
+    """The request, with what a person said when they sent the last plan back."""
+    comment = state["approval"]["comment"] if state.get("approval") else ""
+    if not comment or state["approval"]["decision"] != "rejected":
+        return state["task"]
+    return f"{state['task']}\n\nThe last plan was sent back: {comment}"
+
+
+def created(state: PlanningState, plan: Plan) -> PlanningUpdate:
+    """Enter `PLAN_CREATED` with this plan."""
+    phase = enter(state["phase"], "PLAN_CREATED")
+    emit("phase", phase=phase, plan=plan.model_dump(mode="json"))
+    return PlanningUpdate(plan=plan.model_dump(mode="json"), plan_id=plan.id, phase=phase)

@@ -1,0 +1,209 @@
+"""Executors: who does a step. Any compiled graph with `messages`, or a function of the brief."""
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+from langgraph.errors import GraphBubbleUp, GraphRecursionError
+from langgraph.pregel import Pregel
+
+from planloop.models import Effect, Invoke, Steps, text_of
+from planloop.state import (
+    Outcome,
+    PlanStep,
+    StepBrief,
+    cut_middle,
+    is_done,
+    make_outcome,
+    one_line,
+)
+from planloop.state.errors import WrongUse
+
+from ._history import canonical
+
+StepFunction = Callable[[StepBrief], str | Outcome | Awaitable[str | Outcome]]
+ExecutorLike = "Pregel[Any, Any, Any, Any] | StepFunction | Executor"
+_OBSERVED = 2_000  # characters of tool results that are kept for checking a step
+
+
+@dataclass(frozen=True)
+class Executor:
+    """Who does a step, and what for.
+
+    Args:
+        target: A compiled graph with `messages`, or a function `(brief) -> str | Outcome`,
+            sync or async.
+        description: What it is good for; planners read this.
+
+    Raises:
+        WrongUse: The target is neither.
+    """
+
+    target: Any
+    description: str = ""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.target, Pregel) and not callable(self.target):
+            raise WrongUse(
+                f"{self.target!r} is no executor: give a compiled graph or a function of the brief."
+            )
+        if not self.description:
+            found = getattr(self.target, "description", "") or inspect.getdoc(self.target) or ""
+            text = "" if isinstance(self.target, Pregel) and found == Pregel.__doc__ else found
+            object.__setattr__(self, "description", one_line(text, 200))
+
+
+def as_executors(given: Any) -> dict[str, Executor]:
+    """One executor or a mapping of names to executors, as a mapping.
+
+    Raises:
+        WrongUse: There is none, or one cannot do steps.
+    """
+    named = given if isinstance(given, Mapping) else {_name_of(given): given}
+    if not named:
+        raise WrongUse("No executors: give at least one graph or function that does the steps.")
+    return {
+        str(name): value if isinstance(value, Executor) else Executor(value)
+        for name, value in named.items()
+    }
+
+
+def _name_of(executor: Any) -> str:
+    target = executor.target if isinstance(executor, Executor) else executor
+    name = getattr(target, "name", None) or getattr(target, "__name__", None)
+    return str(name) if name and name not in ("LangGraph", "<lambda>") else "default"
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What an executor gave back."""
+
+    outcome: Outcome
+    observations: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CallFunction:
+    """The effect of calling a function of the brief."""
+
+    function: Callable[[StepBrief], Any]
+    brief: StepBrief
+
+    def run(self) -> Any:
+        result = self.function(self.brief)
+        if inspect.iscoroutine(result):
+            result.close()
+            raise WrongUse("This executor is async: run the graph with `ainvoke` or `astream`.")
+        return result
+
+    async def arun(self) -> Any:
+        if inspect.iscoroutinefunction(self.function):
+            return await self.function(self.brief)
+        result = await asyncio.to_thread(self.function, self.brief)
+        return await result if inspect.isawaitable(result) else result
+
+
+def read_brief(data: Mapping[str, Any]) -> StepBrief:
+    """A brief from its plain form."""
+    return cast(StepBrief, {**data, "step": PlanStep.model_validate(data["step"])})
+
+
+def make_runner(executor: Executor) -> Callable[[Mapping[str, Any]], Steps[Ran]]:
+    """How this executor does a step, given the plain brief. Never fails: it ends in an outcome."""
+    if not isinstance(executor.target, Pregel):
+        function = executor.target
+        return lambda brief: _guarded(CallFunction(function, read_brief(brief)))
+    graph = executor.target  # named here so that LangGraph finds it in the closure
+
+    def run(brief: Mapping[str, Any]) -> Steps[Ran]:
+        return _guarded(Invoke(graph, {"messages": [HumanMessage(brief["prompt"])]}))
+
+    return run
+
+
+def _guarded(effect: Effect) -> Steps[Ran]:
+    try:
+        result = yield effect
+    except GraphBubbleUp:
+        raise
+    except GraphRecursionError as error:
+        return Ran(make_outcome("recursion_limit", one_line(str(error), 300)))
+    except Exception as error:  # an executor may raise anything; the plan goes on by decision
+        return Ran(make_outcome("error", f"{type(error).__name__}: {one_line(str(error), 500)}"))
+    return read_result(result)
+
+
+def read_result(result: Any) -> Ran:
+    """What an executor's result means."""
+    if isinstance(result, str):
+        return Ran(_answered(result))
+    if not isinstance(result, Mapping):
+        kind = type(result).__name__
+        return Ran(make_outcome("error", f"The executor gave a {kind}, not text or an outcome."))
+    if "reason" in result and "answer" in result:
+        return Ran(_completed(result))
+    messages = result.get("messages") or []
+    seen = observations(messages)
+    if isinstance(found := result.get("outcome"), Mapping) and "reason" in found:
+        return Ran(_completed(found), seen)
+    if isinstance(report := result.get("report"), Mapping):
+        return Ran(_of_sub_plan(report, str(result.get("summary") or "")), seen)
+    said = (text_of(m) for m in reversed(messages) if isinstance(m, AIMessage))
+    return Ran(_answered(next(said, "")), seen)
+
+
+def _answered(text: str) -> Outcome:
+    if not text.strip():
+        return make_outcome("empty_response", "The executor gave back no text.")
+    return make_outcome("final_answer", "The executor gave its answer.", answer=text)
+
+
+def _completed(found: Mapping[str, Any]) -> Outcome:
+    return cast(Outcome, {**make_outcome(found["reason"], str(found.get("detail", ""))), **found})
+
+
+def _of_sub_plan(report: Mapping[str, Any], summary: str) -> Outcome:
+    done = report.get("outcome") in ("completed", "completed_unverified")
+    return make_outcome(
+        "terminated",
+        f"The sub-plan ended {report.get('outcome')}.",
+        success=done,
+        answer=summary,
+        usage=report.get("usage"),
+    )
+
+
+def observations(messages: Sequence[BaseMessage]) -> str:
+    """The latest tool calls with what they returned, one paragraph each, shortened."""
+    asked = {
+        str(call["id"]): f"{call['name']} {canonical(call['args'])}"
+        for message in messages
+        if isinstance(message, AIMessage)
+        for call in message.tool_calls
+    }
+    parts: list[str] = []
+    room = _OBSERVED
+    for message in reversed(messages):
+        if not isinstance(message, ToolMessage) or message.name == "terminate":
+            continue
+        what = one_line(asked.get(message.tool_call_id, message.name or "tool"), 200)
+        parts.append(f"{what}\n→ {cut_middle(str(message.text), 600)}")
+        room -= len(parts[-1])
+        if room <= 0:
+            break
+    return "\n".join(reversed(parts))
+
+
+__all__ = [
+    "Executor",
+    "Ran",
+    "as_executors",
+    "is_done",
+    "make_runner",
+    "observations",
+    "read_brief",
+    "read_result",
+]

@@ -1,0 +1,24 @@
+"""The fallback plan: three broad steps, marked as such, when no plan could be made."""
+
+from planloop.state import PlanningState, PlanningUpdate, enter
+from planloop.state import fallback_plan as three_steps
+
+from ._events import emit
+from ._node import Node
+
+
+def make_fallback_plan() -> Node:
+    """The node `fallback_plan`."""
+
+    def fallback_plan(state: PlanningState) -> PlanningUpdate:
+        plan = three_steps(state["task"])
+        phase = enter(state["phase"], "FALLBACK_PLAN")
+        emit("phase", phase=phase, plan=plan.model_dump(mode="json"))
+        return PlanningUpdate(
+            plan=plan.model_dump(mode="json"),
+            plan_id=plan.id,
+            phase=phase,
+            warnings=["No plan could be made; the three-step fallback plan was used."],
+        )
+
+    return Node(fallback_plan)

@@ -1,0 +1,85 @@
+"""The final summary: counted from the record first, the model's words second, if they come."""
+
+import time
+
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
+from langgraph.errors import GraphBubbleUp
+
+from planloop.models import Invoke, ModelSource, Steps, describe_failure, text_of, usage_of
+from planloop.state import (
+    Budget,
+    PlanningState,
+    PlanningUpdate,
+    PlanReport,
+    Usage,
+    add_usage,
+    build_report,
+    cut_middle,
+    enter,
+    no_usage,
+    report_text,
+)
+
+from ._budget import exhausted
+from ._events import emit
+from ._node import Node
+from ._prompts import prompt
+
+
+def make_final_summary(source: ModelSource, budget: Budget) -> Node:
+    """The node `final_summary`."""
+
+    def final_summary(state: PlanningState) -> Steps[PlanningUpdate]:
+        phase = enter(state["phase"], "FINAL_SUMMARY")
+        emit("phase", phase=phase)
+        facts = report_text(state["plan"], _report(state, budget, no_usage()))
+        prose, problem, spent = yield from _prose(source, state["task"], facts)
+        report = _report(state, budget, spent)
+        report["warnings"] += [problem] if problem else []
+        facts = report_text(state["plan"], report)
+        summary = f"{facts}\n\nSummary by the model:\n{prose}" if prose else facts
+        done = enter(phase, "DONE")
+        emit("phase", phase=done, report=dict(report))
+        return PlanningUpdate(
+            phase=done,
+            report=report,
+            summary=summary,
+            messages=[AIMessage(summary)],
+            usage=spent,
+            active=[],
+        )
+
+    return Node(final_summary)
+
+
+def _report(state: PlanningState, budget: Budget, spent: Usage) -> PlanReport:
+    usage = add_usage(state["usage"], spent)
+    usage["seconds"] = round(time.time() - state["started"], 3)
+    warnings = list(state["warnings"])
+    opened = any(step.status == "not_started" for step in state["plan"].steps)
+    if opened and (limit := exhausted(budget, usage, state["started"])):
+        warnings.append(f"The plan was ended early. {limit}")
+    return build_report(
+        state["plan"],
+        usage=usage,
+        replans=state["replans"],
+        warnings=warnings,
+        cancelled=state["approval"]["decision"] == "cancelled",
+    )
+
+
+def _prose(source: ModelSource, task: str, facts: str) -> Steps[tuple[str, str, Usage]]:
+    """The model's words, a warning if it failed, and what it cost."""
+    request = [
+        SystemMessage(prompt("summary")),
+        HumanMessage(f"The request:\n{task}\n\nThe report:\n{cut_middle(facts, 12_000)}"),
+    ]
+    try:
+        if not source.judges:  # a tiny model would only invent
+            return "", "", no_usage()
+        reply = yield Invoke(source.get(), request, {"tags": ["nostream"]})
+    except GraphBubbleUp:
+        raise
+    except Exception as error:  # the run has its summary without the model
+        return "", f"No summary by the model: {describe_failure(error).detail}", no_usage()
+    return text_of(reply), "", usage_of(reply, request)

@@ -1,0 +1,121 @@
+"""Generate: draft the plan, or draft it anew after a review."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+
+from planloop.models import ModelSource, Steps, structured
+from planloop.state import (
+    Plan,
+    PlanDraft,
+    PlannerOutput,
+    PlannerState,
+    add_usage,
+    create_plan,
+    fallback_plan,
+    unknown_tags,
+)
+from planloop.state.errors import PlanError
+
+from ._node import Node
+from ._prompts import prompt
+from ._request import asked_for, described
+
+
+@dataclass(frozen=True)
+class PlanMaker:
+    """What a planner is built from."""
+
+    source: ModelSource
+    executors: Mapping[str, str]
+    """Names and descriptions."""
+    max_steps: int
+    strict_tags: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The executors a step may name."""
+        return tuple(self.executors)
+
+    def plan(self, draft: Any, request: str) -> Plan:
+        """Make the plan, or raise `PlanError` with the rule that the draft breaks."""
+        plan = create_plan(draft, request=request, max_steps=self.max_steps, executors=self.names)
+        return self.checked(plan)
+
+    def checked(self, plan: Plan) -> Plan:
+        """The plan, unless a tag names an unknown executor and tags are strict."""
+        for step in plan.steps if self.strict_tags else ():
+            if unknown := unknown_tags(step, self.names):
+                raise PlanError(
+                    f"{step.id} names '{unknown[0]}': use one of {', '.join(self.names)}."
+                )
+        return plan
+
+
+class PlannerUpdate(PlannerOutput, total=False):
+    """What the nodes of the planner graph may write."""
+
+    request: str
+    task: str
+    reviews: int
+    revising: bool
+
+
+def make_generate(maker: PlanMaker) -> Node:
+    """The node `generate`."""
+
+    def generate(state: PlannerState) -> Steps[PlannerUpdate]:
+        revising = state.get("revising", False)
+        request = state["task"] if revising else asked_for(state)
+        result = yield from structured(
+            maker.source,
+            draft_request(maker, request, state if revising else None),
+            PlanDraft,
+            check=lambda draft: maker.plan(draft, request),
+        )
+        begun = state if revising else None
+        update = PlannerUpdate(
+            request="",
+            task=request,
+            revising=False,
+            reviews=begun["reviews"] if begun else 0,
+            review=begun["review"] if begun else "",
+            approved=False,
+            reviewed=False,
+            problems=[*(begun["problems"] if begun else []), *result.problems],
+            usage=add_usage(begun["usage"] if begun else None, result.usage),
+        )
+        if result.value is not None:
+            plan = maker.plan(result.value, request)
+            if result.reasked:
+                plan = plan.model_copy(update={"origin": "repaired"})
+        elif begun:  # the reviewed draft is better than none
+            update["reviewed"] = True
+            return _without_plan(update, result.problem)
+        else:
+            plan = fallback_plan(request)
+            _without_plan(update, result.problem)
+        update["plan"] = plan.model_dump(mode="json")  # type: ignore[typeddict-item]  # a patch
+        update["messages"] = [AIMessage(str(plan), name="planner")]
+        return update
+
+    return Node(generate)
+
+
+def _without_plan(update: PlannerUpdate, problem: str) -> PlannerUpdate:
+    if problem not in update["problems"]:
+        update["problems"] = [*update["problems"], problem]
+    return update
+
+
+def draft_request(maker: PlanMaker, request: str, state: PlannerState | None) -> list[BaseMessage]:
+    """The planner's request: always the task; after a review also the plan and what it said."""
+    system = prompt("planner", max_steps=str(maker.max_steps), executors=described(maker.executors))
+    parts = [f"Task:\n{request}"]
+    if state is not None:
+        draft = PlanDraft.model_validate(state["plan"].model_dump(mode="json"))
+        parts += [f"Your plan:\n{draft.model_dump_json()}", f"Review:\n{state['review']}"]
+        parts.append("Write the whole plan again with what the review asks for.")
+    return [SystemMessage(system), HumanMessage("\n\n".join(parts))]

@@ -1,0 +1,61 @@
+"""Run the executor of one step: its own graph, or a function."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from langgraph.pregel import Pregel
+
+from planloop.models import Invoke, Steps
+from planloop.state import ExecutorTask, PlanningUpdate, outcome_patch
+
+from ._events import emit
+from ._node import Node
+from .executors import Executor, Ran, make_runner
+
+
+def make_run_executor(executor: Executor) -> Node:
+    """The node `run_executor` where there is one executor: it is drawn as that executor's graph."""
+    run = make_runner(executor)
+    graph = executor.target  # LangGraph looks for inner graphs among the names a node uses
+
+    def run_executor(task: ExecutorTask) -> Steps[PlanningUpdate]:
+        ran = yield from run(task["brief"])
+        return _recorded(task, ran, graph)
+
+    return Node(run_executor)
+
+
+def make_dispatch(dispatch: Pregel[Any, Any, Any, Any]) -> Node:
+    """The node `run_executor` where there are several: a small graph with a node for each."""
+
+    def run_executor(task: ExecutorTask) -> Steps[PlanningUpdate]:
+        result = yield Invoke(dispatch, task)
+        return _recorded(task, Ran(result["outcome"], result["observations"]), dispatch)
+
+    return Node(run_executor)
+
+
+def make_executor_node(name: str, executor: Executor) -> Node:
+    """One executor's node of the dispatch graph."""
+    run = make_runner(executor)
+    graph = executor.target
+
+    def run_one(task: ExecutorTask) -> Steps[Mapping[str, Any]]:
+        assert graph is not None
+        ran = yield from run(task["brief"])
+        return {"outcome": ran.outcome, "observations": ran.observations}
+
+    return Node(run_one, name)
+
+
+def _recorded(task: ExecutorTask, ran: Ran, _drawn: Any) -> PlanningUpdate:
+    step_id = task["brief"]["step"]["id"]
+    patch = {**outcome_patch(ran.outcome), "observations": ran.observations}
+    emit(
+        "phase",
+        phase="EXECUTOR_RUN",
+        step=step_id,
+        executor=task["executor"],
+        reason=ran.outcome["reason"],
+    )
+    return PlanningUpdate(plan={step_id: patch}, phase="EXECUTOR_RUN", usage=ran.outcome["usage"])
