@@ -1,7 +1,7 @@
 """The planner: generate a plan, have it reviewed, generate it anew until it is approved."""
 
 from collections.abc import Callable, Mapping
-from typing import Literal, cast
+from typing import Literal
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
@@ -46,7 +46,7 @@ def create_planner_graph(
         for name, value in (executors or {}).items()
     }
     maker = PlanMaker(roles["planner"], described, max_plan_steps)
-    graph = (
+    graph: PlannerGraph = (
         StateGraph(
             PlannerState,
             context_schema=RunContext,
@@ -60,7 +60,7 @@ def create_planner_graph(
         .add_conditional_edges("reflect", after_reflect, ["generate", END])
         .compile(checkpointer=checkpointer, name="planner")
     )
-    return cast(PlannerGraph, graph)
+    return graph
 
 
 def after_generate(

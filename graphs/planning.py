@@ -1,7 +1,7 @@
 """The planning lifecycle: make a plan, have each step done and checked, report truthfully."""
 
 from collections.abc import Mapping
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
@@ -37,8 +37,8 @@ from planloop.state import (
     PlanningOutput,
     PlanningState,
     RunContext,
+    WrongUse,
 )
-from planloop.state.errors import WrongUse
 
 from ._dispatch import create_dispatch
 from ._routes import (
@@ -57,7 +57,7 @@ PlanningGraph = CompiledStateGraph[PlanningState, RunContext, PlanningInput, Pla
 
 def create_planning_graph(
     model: ModelLike | Mapping[str, ModelLike] = None,
-    executors: "ExecutorLike | Mapping[str, ExecutorLike]" = None,
+    executors: ExecutorLike | Mapping[str, ExecutorLike] | None = None,
     *,
     default_executor: str | None = None,
     planner: Literal["reflect", "tool"] = "reflect",
@@ -116,7 +116,7 @@ def create_planning_graph(
         strict_tags,
     )
     routes = Routes(approve_plan=approve_plan, budget=budget)
-    graph = (
+    graph: PlanningGraph = (
         StateGraph(
             PlanningState,
             context_schema=RunContext,
@@ -151,7 +151,7 @@ def create_planning_graph(
         .add_edge("final_summary", END)
         .compile(checkpointer=checkpointer, store=store, name="planning")
     )
-    return cast(PlanningGraph, graph)
+    return graph
 
 
 def _plan_node(model: Any, maker: PlanMaker, planner: str, max_reflections: int) -> Node:

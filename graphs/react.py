@@ -1,7 +1,7 @@
 """The ReAct loop: think, act, until the run ends by decision."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import Any
 
 from langchain_core.tools import BaseTool
 from langgraph.graph import END, START, StateGraph
@@ -83,7 +83,7 @@ def create_react_graph(
         memory=memory,
         policy=policy,
     )
-    graph = (
+    graph: ReactGraph = (
         StateGraph(
             ReactState,
             context_schema=RunContext,
@@ -104,7 +104,7 @@ def create_react_graph(
         .compile(checkpointer=checkpointer, store=store, name=name)
     )
     graph.description = description  # type: ignore[attr-defined]  # read by `Executor`
-    return cast(ReactGraph, graph)
+    return graph
 
 
 _AFTER_THINK = ["act", "approve", "think", "finish"]

@@ -7,7 +7,7 @@ from typing import Any
 
 from langchain_core.utils.json import parse_partial_json
 
-from planloop.state.coerce import decode
+from planloop.state import decode
 
 _THINK = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 _CLOSED = re.compile(r"^.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)

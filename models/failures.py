@@ -12,8 +12,8 @@ from langchain_core.exceptions import (
     ModelTimeoutError,
 )
 
-from planloop.state.errors import ModelSetupError
-from planloop.state.text import one_line
+from planloop.state import ModelSetupError
+from planloop.state import one_line
 
 
 @dataclass(frozen=True, slots=True)

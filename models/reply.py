@@ -12,7 +12,7 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolCall, ToolMessage
 
-from planloop.state.text import cut_middle
+from planloop.state import cut_middle
 
 from .extract import find_json, without_thoughts
 
@@ -115,7 +115,9 @@ def _storable(given: AIMessage, calls: list[ToolCall]) -> AIMessage:
     content: Any = given.content
     if isinstance(content, list):
         # Call blocks would be sent beside `tool_calls`, with the arguments as they came.
-        content = [b for b in content if not (isinstance(b, dict) and b.get("type") in _CALL_BLOCKS)]
+        content = [
+            b for b in content if not (isinstance(b, dict) and b.get("type") in _CALL_BLOCKS)
+        ]
     return given.model_copy(
         update={
             "content": content,

@@ -8,7 +8,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 
-from planloop.state.errors import WrongUse
+from planloop.state import WrongUse
 
 from .load import default_model_name, load_model
 

@@ -16,9 +16,7 @@ from langchain_core.runnables import Runnable
 from langgraph.errors import GraphBubbleUp
 from pydantic import BaseModel, ValidationError
 
-from planloop.state.errors import PlanError
-from planloop.state.outcome import Usage, add_usage
-from planloop.state.patches import explain
+from planloop.state import PlanError, Usage, add_usage, explain
 
 from .effects import Invoke, Steps
 from .extract import cut_off_json, find_json
@@ -53,10 +51,12 @@ def structured(
     schema: type[M],
     *,
     check: Callable[[M], Any] = lambda value: value,
+    reasks: int = MAX_REASKS,
 ) -> Steps[Structured[M]]:
     """Ask for an object of `schema`.
 
     Args:
+        reasks: How often a reply that does not fit is asked for again.
         check: Raises `PlanError` for an object that breaks a rule; its text goes to the model.
     """
     result: Structured[M] = Structured()
@@ -74,13 +74,15 @@ def structured(
         except GraphBubbleUp:
             raise
         except Exception as error:  # a model may raise anything; what it means is decided here
-            if (reply := _cut_reply(error)) is None:
+            cut = _cut_reply(error)
+            if cut is None:
                 if is_refused_request(error) and form != "prompt":
                     form = FORMS[FORMS.index(form) + 1]
                     continue
                 failure = describe_failure(error)
                 result.problem, result.fatal = failure.detail, failure.fatal
                 return result
+            reply = cut
         result.raw = reply
         result.usage = add_usage(result.usage, usage_of(reply, sent))
         value, problem = read_structured(reply, schema, check)
@@ -90,7 +92,7 @@ def structured(
             return result
         result.problem = problem
         result.problems.append(problem)
-        if result.reasked == MAX_REASKS:
+        if result.reasked == reasks:
             return result
         result.reasked += 1
         request = [*messages, *_reask(reply, problem)]

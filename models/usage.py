@@ -6,7 +6,7 @@ from typing import Any
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.messages.utils import count_tokens_approximately
 
-from planloop.state.outcome import Usage
+from planloop.state import Usage
 
 
 def usage_of(reply: BaseMessage | None, request: Sequence[Any] = ()) -> Usage:

@@ -7,7 +7,7 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig, RunnableLambda
 from langchain_core.runnables.config import ensure_config, set_config_context
 
-from planloop.models.effects import aperform, perform
+from planloop.models import aperform, perform
 
 
 class Node(RunnableLambda[Any, Any]):

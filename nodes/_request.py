@@ -6,7 +6,7 @@ from typing import Any
 from langchain_core.messages import HumanMessage
 
 from planloop.models import text_of
-from planloop.state.errors import EmptyRequest
+from planloop.state import EmptyRequest
 
 
 def asked_for(state: Mapping[str, Any]) -> str:

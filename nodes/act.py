@@ -12,6 +12,7 @@ from planloop.models import Steps
 from planloop.state import ActInput, ReactState
 from planloop.tools import ToolRegistry, traits_of
 
+from ._events import emit
 from ._history import pending_calls
 from ._node import Node
 from .think import result_id
@@ -37,7 +38,10 @@ def make_act(registry: ToolRegistry) -> Node:
 
     def act(task: ActInput) -> Steps[Any]:
         call = task["call"]
+        emit("tool_call", name=call["name"], args=call["args"], id=call["id"])
         result = yield RunTool(registry, call, get_config())
+        status = result.status if isinstance(result, ToolMessage) else "success"
+        emit("tool_result", name=call["name"], id=call["id"], status=status)
         if isinstance(result, ToolMessage):
             return {"messages": [result.model_copy(update={"id": result_id(str(call["id"]))})]}
         return result

@@ -5,9 +5,15 @@ from typing import Any
 
 from langgraph.types import interrupt
 
-from planloop.state import Plan, PlanningState, PlanningUpdate, enter, update_plan
-from planloop.state.errors import PlanError
-from planloop.state.schemas import Approval
+from planloop.state import (
+    Approval,
+    Plan,
+    PlanError,
+    PlanningState,
+    PlanningUpdate,
+    enter,
+    update_plan,
+)
 
 from ._node import Node
 from .generate import PlanMaker

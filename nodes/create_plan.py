@@ -7,8 +7,7 @@ from langgraph.errors import GraphBubbleUp
 from langgraph.pregel import Pregel
 
 from planloop.models import Invoke, Steps, describe_failure, read_reply, usage_of
-from planloop.state import Plan, PlanningState, PlanningUpdate, enter
-from planloop.state.errors import PlanError
+from planloop.state import Plan, PlanError, PlanningState, PlanningUpdate, enter
 from planloop.tools import planning_tool
 
 from ._events import emit

@@ -15,17 +15,16 @@ from planloop.state import (
     Outcome,
     PlanStep,
     StepBrief,
+    WrongUse,
     cut_middle,
     is_done,
     make_outcome,
     one_line,
 )
-from planloop.state.errors import WrongUse
 
 from ._history import canonical
 
 StepFunction = Callable[[StepBrief], str | Outcome | Awaitable[str | Outcome]]
-ExecutorLike = "Pregel[Any, Any, Any, Any] | StepFunction | Executor"
 _OBSERVED = 2_000  # characters of tool results that are kept for checking a step
 
 
@@ -54,6 +53,10 @@ class Executor:
             found = getattr(self.target, "description", "") or inspect.getdoc(self.target) or ""
             text = "" if isinstance(self.target, Pregel) and found == Pregel.__doc__ else found
             object.__setattr__(self, "description", one_line(text, 200))
+
+
+ExecutorLike = Pregel[Any, Any, Any, Any] | StepFunction | Executor
+"""What may be given as an executor."""
 
 
 def as_executors(given: Any) -> dict[str, Executor]:

@@ -2,7 +2,7 @@
 
 import time
 
-from planloop.state import AgentUpdate, ReactState, make_outcome
+from planloop.state import AgentStatus, AgentUpdate, ReactState, make_outcome
 
 from ._node import Node
 
@@ -15,7 +15,8 @@ def make_finish() -> Node:
         stop = run["stop"]
         if stop is None:
             raise AssertionError("`finish` was reached without a decision to stop.")
-        usage = {**run["usage"], "seconds": round(time.time() - run["started"], 3)}
+        usage = run["usage"].copy()
+        usage["seconds"] = round(time.time() - run["started"], 3)
         outcome = make_outcome(
             stop["reason"],
             stop["detail"],
@@ -25,7 +26,7 @@ def make_finish() -> Node:
         )
         if stop["fatal"]:
             outcome["fatal"] = True
-        status = "ERROR" if stop["reason"] == "error" else "FINISHED"
+        status: AgentStatus = "ERROR" if stop["reason"] == "error" else "FINISHED"
         return AgentUpdate(status=status, outcome=outcome)
 
     return Node(finish)

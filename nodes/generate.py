@@ -10,14 +10,14 @@ from planloop.models import ModelSource, Steps, structured
 from planloop.state import (
     Plan,
     PlanDraft,
-    PlannerOutput,
+    PlanError,
     PlannerState,
+    PlannerUpdate,
     add_usage,
     create_plan,
     fallback_plan,
     unknown_tags,
 )
-from planloop.state.errors import PlanError
 
 from ._node import Node
 from ._prompts import prompt
@@ -54,15 +54,6 @@ class PlanMaker:
         return plan
 
 
-class PlannerUpdate(PlannerOutput, total=False):
-    """What the nodes of the planner graph may write."""
-
-    request: str
-    task: str
-    reviews: int
-    revising: bool
-
-
 def make_generate(maker: PlanMaker) -> Node:
     """The node `generate`."""
 
@@ -97,7 +88,7 @@ def make_generate(maker: PlanMaker) -> Node:
         else:
             plan = fallback_plan(request)
             _without_plan(update, result.problem)
-        update["plan"] = plan.model_dump(mode="json")  # type: ignore[typeddict-item]  # a patch
+        update["plan"] = plan.model_dump(mode="json")
         update["messages"] = [AIMessage(str(plan), name="planner")]
         return update
 

@@ -7,8 +7,7 @@ from typing import Any
 from langchain_core.messages import AnyMessage, HumanMessage, RemoveMessage
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
-from planloop.state import AgentUpdate, ReactRun, ReactState, no_usage
-from planloop.state.errors import EmptyRequest
+from planloop.state import AgentUpdate, EmptyRequest, ReactRun, ReactState, no_usage
 
 from ._history import repaired
 from ._node import Node

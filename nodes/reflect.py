@@ -4,11 +4,10 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 from pydantic import BaseModel, Field
 
 from planloop.models import ModelSource, Steps, is_approval, structured, text_of
-from planloop.state import PlanDraft, PlannerState, add_usage
+from planloop.state import PlanDraft, PlannerState, PlannerUpdate, add_usage
 
 from ._node import Node
 from ._prompts import prompt
-from .generate import PlannerUpdate
 
 
 class Review(BaseModel):

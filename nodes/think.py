@@ -24,16 +24,17 @@ from planloop.state import (
     MessageLog,
     ReactRun,
     ReactState,
+    Stop,
     StopReason,
     Usage,
     add_usage,
     one_line,
 )
-from planloop.state.schemas import Stop
 from planloop.tools import ToolPolicy, ToolRegistry, traits_of
 
 from . import _hints
 from ._budget import exhausted
+from ._events import emit
 from ._history import last_text, pending_calls, rounds_since, unanswered
 from ._node import Node
 from ._stuck import WINDOW, cycle_length
@@ -64,8 +65,8 @@ def make_think(made_of: Thinker) -> Node:
         log, run = state["messages"], state["run"]
         if pending_calls(log):  # sequential tools: the next of this turn's calls is due
             return AgentUpdate(status="RUNNING")
-        if spent := exhausted(made_of.budget, run["usage"], run["started"]):
-            return _stopped(run, "budget_exhausted", spent, answer=last_text(log, run["first"]))
+        if limit := exhausted(made_of.budget, run["usage"], run["started"]):
+            return _stopped(run, "budget_exhausted", limit, answer=last_text(log, run["first"]))
         run = _watch(run, log)
         if run["stop"]:
             return AgentUpdate(run=run)
@@ -81,7 +82,9 @@ def make_think(made_of: Thinker) -> Node:
             answer = last_text(log, run["first"])
             return _stopped(run, reason, failure.detail, answer=answer, fatal=failure.fatal)
         reply = read_reply(given, id_taken=lambda call_id: _has_id(log, call_id))
-        return _decide(made_of, run, log, reply, usage_of(given, asked))
+        spent = usage_of(given, asked)
+        emit("turn", number=run["usage"]["steps"] + 1, text=reply.text, usage=dict(spent))
+        return _decide(made_of, run, log, reply, spent)
 
     return Node(think)
 

@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field, field_validator, model_validator
 
 from planloop.models import ModelSource, Steps, structured
 from planloop.state import (
+    ModelSetupError,
     PlanningState,
     PlanningUpdate,
     PlanStep,
@@ -17,7 +18,6 @@ from planloop.state import (
     is_done,
     no_usage,
 )
-from planloop.state.errors import ModelSetupError
 
 from ._node import Node
 from ._prompts import prompt

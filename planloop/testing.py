@@ -1,5 +1,7 @@
 """A model for tests that plays a script: no key, no network, every request recorded."""
 
+import json
+import uuid
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from threading import Lock
 from typing import Any
@@ -9,7 +11,6 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.runnables import Runnable, RunnableLambda
-from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import BaseModel, ConfigDict, PrivateAttr
 
@@ -49,7 +50,7 @@ class ScriptedModel(BaseChatModel):
     'hi'
     """
 
-    script: list[Any] = []
+    script: list[Any]
     repeat: Any = None
     _requests: list[Request] = PrivateAttr(default_factory=list)
     _lock: Any = PrivateAttr(default_factory=Lock)
@@ -64,7 +65,7 @@ class ScriptedModel(BaseChatModel):
 
     @property
     def left(self) -> int:
-        """Replies that were not asked for yet; a test that ends with some has not run its course."""
+        """Replies that were not asked for yet; a test should end with none."""
         return max(len(self.script) - len(self._requests), 0)
 
     @property
@@ -158,8 +159,8 @@ def _chunks(message: AIMessage) -> Iterator[ChatGenerationChunk]:
     words = str(message.text).split(" ") if isinstance(message.content, str) else []
     for number, word in enumerate(words[:-1]):
         text = word + " "
-        first = {"id": message.id} if number == 0 and message.id else {}
-        yield ChatGenerationChunk(message=AIMessageChunk(content=text, **first))
+        chunk_id = message.id if number == 0 else None
+        yield ChatGenerationChunk(message=AIMessageChunk(content=text, id=chunk_id))
     fields = message.model_dump(exclude={"type", "content", "tool_call_chunks"})
     content = words[-1] if words else message.content
     yield ChatGenerationChunk(message=AIMessageChunk(content=content, **fields))
@@ -179,8 +180,6 @@ def _parsed(raw: AIMessage, schema: Any, include_raw: bool) -> Any:
 
 
 def _load(text: str, schema: Any) -> Any:
-    import json
-
     if isinstance(schema, type) and issubclass(schema, BaseModel):
         return schema.model_validate_json(text)
     return json.loads(text)
@@ -197,8 +196,6 @@ def call(name: str, _id: str | None = None, /, **args: Any) -> AIMessage:
 
 def calls(*pairs: tuple[str, dict[str, Any]], ids: Sequence[str] | None = None) -> AIMessage:
     """A reply that calls several tools at once."""
-    import uuid
-
     own = ids or [f"call_{uuid.uuid4().hex[:8]}" for _ in pairs]
     return AIMessage(
         content="",
@@ -209,4 +206,4 @@ def calls(*pairs: tuple[str, dict[str, Any]], ids: Sequence[str] | None = None) 
     )
 
 
-__all__ = ["BaseTool", "Request", "ScriptExhausted", "ScriptedModel", "call", "calls"]
+__all__ = ["Request", "ScriptExhausted", "ScriptedModel", "call", "calls"]

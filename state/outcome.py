@@ -1,6 +1,6 @@
 """How one agent run ended, and what it spent."""
 
-from typing import Any, Literal, NotRequired
+from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -75,15 +75,21 @@ def add_usage(left: Usage | None, right: Usage | None) -> Usage:
     )
 
 
-def make_outcome(reason: StopReason, detail: str, **fields: Any) -> Outcome:
-    """An outcome with the fields that were not given filled in."""
+def make_outcome(
+    reason: StopReason,
+    detail: str,
+    *,
+    success: bool | None = False,
+    answer: str = "",
+    usage: Usage | None = None,
+) -> Outcome:
+    """An outcome; what is not given is nothing. A final answer says nothing of success."""
     return Outcome(
         reason=reason,
-        success=fields.pop("success", None if reason == "final_answer" else False),
-        answer=fields.pop("answer", ""),
+        success=None if reason == "final_answer" else success,
+        answer=answer,
         detail=detail,
-        usage=fields.pop("usage", None) or no_usage(),
-        **fields,
+        usage=usage or no_usage(),
     )
 
 

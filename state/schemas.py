@@ -115,6 +115,22 @@ class PlannerState(PlannerOutput):
     """A review asks for another draft; false means that the next draft begins a new run."""
 
 
+class PlannerUpdate(TypedDict, total=False):
+    """What the nodes of the planner graph may write."""
+
+    request: str
+    task: str
+    plan: PlanPatch
+    approved: bool
+    reviewed: bool
+    review: str
+    reviews: int
+    revising: bool
+    messages: list[AnyMessage]
+    problems: list[str]
+    usage: Usage
+
+
 class PlanningInput(TypedDict, total=False):
     """Give a `request` (or `messages`), and a `plan` if there is one already."""
 

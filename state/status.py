@@ -30,7 +30,7 @@ def read_status(value: str) -> StepStatus:
     """
     word = str(value).strip().lower().replace("-", "_").replace(" ", "_")
     if word in STATUS_MOVES:
-        return word  # type: ignore[return-value]  # it is a key of the table
+        return word
     if word in _SYNONYMS:
         return _SYNONYMS[word]
     raise PlanError(f"'{value}' is no status: use one of {', '.join(STATUS_MOVES)}.")

@@ -1,0 +1,17 @@
+"""The three graphs for LangGraph Studio and `langgraph dev`: without a saver, the server has one.
+
+The model is the default of the environment and is loaded when it is first asked, so that the
+graphs can be looked at without a key.
+"""
+
+from planloop.tools import ToolPolicy, default_tools
+
+from .planner import PlannerGraph, create_planner_graph
+from .planning import PlanningGraph, create_planning_graph
+from .react import ReactGraph, create_react_graph
+
+react: ReactGraph = create_react_graph(None, default_tools(), policy=ToolPolicy.workspace())
+planner: PlannerGraph = create_planner_graph()
+planning: PlanningGraph = create_planning_graph(None, react, approve_plan=True)
+
+__all__ = ["planner", "planning", "react"]

@@ -1,0 +1,259 @@
+"""Runs: start, look at, answer and resume what a graph does, by thread id.
+
+Every verb checks first that the thread is in the condition it needs, and says what to do if not.
+"""
+
+import uuid
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import Command, StateSnapshot
+
+from planloop.errors import AnswerError, FinishedThread, UnfinishedThread, UnknownThread, WrongUse
+from planloop.state import RunContext
+
+from .savers import saved_threads
+
+RunStatus = Literal["finished", "waiting", "interrupted"]
+OnEvent = Callable[[dict[str, Any]], None]
+_WORKSPACE: Final = "planloop_workspace"
+_NOTE: Final = "planloop_note_"
+
+
+@dataclass(frozen=True)
+class Pending:
+    """A question that a run waits with."""
+
+    id: str
+    """The interrupt's id; answers go by it."""
+    value: Any
+    """What is asked: a dict with `type` (`question`, `tool_approval`, `plan_approval`)."""
+
+
+@dataclass(frozen=True)
+class RunView:
+    """A run as it is saved."""
+
+    thread: str
+    status: RunStatus
+    """`waiting`: for an answer; `interrupted`: it can be resumed (or runs elsewhere)."""
+    values: dict[str, Any]
+    """The state's values."""
+    pending: list[Pending]
+    updated: str
+    """When it was last saved, ISO 8601."""
+    workspace: str | None = None
+    notes: dict[str, str] = field(default_factory=dict)
+    """What was noted at the start, such as the model's name."""
+
+
+class Runs:
+    """The runs of one graph.
+
+    Args:
+        graph: A graph of ours that was compiled with a saver, see `planloop.open_saver`.
+
+    Raises:
+        WrongUse: The graph has no saver.
+    """
+
+    def __init__(self, graph: CompiledStateGraph[Any, Any, Any, Any]) -> None:
+        if graph.checkpointer is None or isinstance(graph.checkpointer, bool):
+            raise WrongUse("The graph has no saver: give it checkpointer=open_saver(...).")
+        self.graph = graph
+        self.saver = graph.checkpointer
+
+    def start(
+        self,
+        request: str | Mapping[str, Any],
+        *,
+        thread: str | None = None,
+        workspace: str | None = None,
+        notes: Mapping[str, str] | None = None,
+        on_event: OnEvent | None = None,
+    ) -> RunView:
+        """Begin a run, and return when it has ended or waits for an answer.
+
+        Args:
+            request: What to do, or the graph's whole input.
+            thread: Its id; left out, a new one is made. A finished thread takes a new request.
+            workspace: The folder the tools work in; remembered for `resume` and `answer`.
+            notes: Short texts to remember with the run, such as the model's name. No secrets.
+            on_event: Called with each event of the custom stream.
+
+        Raises:
+            UnfinishedThread: The thread's run has not ended.
+        """
+        config = self._starting(thread, workspace, notes)
+        return self._drive(_input(request), config, on_event)
+
+    async def astart(
+        self,
+        request: str | Mapping[str, Any],
+        *,
+        thread: str | None = None,
+        workspace: str | None = None,
+        notes: Mapping[str, str] | None = None,
+        on_event: OnEvent | None = None,
+    ) -> RunView:
+        """Begin a run as `start` does, awaited."""
+        config = self._starting(thread, workspace, notes)
+        return await self._adrive(_input(request), config, on_event)
+
+    def resume(self, thread: str, *, on_event: OnEvent | None = None) -> RunView:
+        """Take up a run that was cut off. A run that waits for an answer is returned as it is.
+
+        Raises:
+            UnknownThread: There is no such run.
+            FinishedThread: It has ended.
+        """
+        view = self._unfinished(thread)
+        return view if view.pending else self._drive(None, self._config_of(view), on_event)
+
+    async def aresume(self, thread: str, *, on_event: OnEvent | None = None) -> RunView:
+        """Take up a run as `resume` does, awaited."""
+        view = self._unfinished(thread)
+        return view if view.pending else await self._adrive(None, self._config_of(view), on_event)
+
+    def answer(
+        self, thread: str, answer: Any, *, id: str | None = None, on_event: OnEvent | None = None
+    ) -> RunView:
+        """Answer an open question and go on.
+
+        Args:
+            answer: The answer. Several questions: one at a time by `id`, or `answers`.
+            id: Which question; may be left out if only one is open.
+
+        Raises:
+            AnswerError: Nothing is open, the id is unknown, several are open and none is named,
+                or the answer is `None`.
+        """
+        config, command = self._answering(thread, answer, id)
+        return self._drive(command, config, on_event)
+
+    async def aanswer(
+        self, thread: str, answer: Any, *, id: str | None = None, on_event: OnEvent | None = None
+    ) -> RunView:
+        """Answer an open question as `answer` does, awaited."""
+        config, command = self._answering(thread, answer, id)
+        return await self._adrive(command, config, on_event)
+
+    def pending(self, thread: str) -> list[Pending]:
+        """The open questions of a run.
+
+        Raises:
+            UnknownThread: There is no such run.
+        """
+        return self.status(thread).pending
+
+    def status(self, thread: str) -> RunView:
+        """A run as it is saved.
+
+        Raises:
+            UnknownThread: There is no such run.
+        """
+        view = self._find(thread)
+        if view is None:
+            raise UnknownThread(thread, "is unknown: `planloop runs` lists the saved ones.")
+        return view
+
+    def list(self) -> list[RunView]:
+        """All saved runs, newest first."""
+        views = (self._find(thread) for thread in saved_threads(self.saver))
+        return [view for view in views if view is not None]
+
+    def _find(self, thread: str) -> RunView | None:
+        snapshot = self.graph.get_state({"configurable": {"thread_id": thread}})
+        return _view(thread, snapshot) if snapshot.created_at else None
+
+    def _starting(
+        self, thread: str | None, workspace: str | None, notes: Mapping[str, str] | None
+    ) -> RunnableConfig:
+        name = thread or uuid.uuid4().hex[:12]
+        view = self._find(name) if thread else None
+        if view is not None and view.status != "finished":
+            raise UnfinishedThread(
+                name, f"has not ended: `planloop resume {name}` goes on with it."
+            )
+        return _config(name, workspace, notes or {})
+
+    def _unfinished(self, thread: str) -> RunView:
+        view = self.status(thread)
+        if view.status == "finished":
+            raise FinishedThread(thread, "has ended: start a new run.")
+        return view
+
+    def _answering(
+        self, thread: str, answer: Any, wanted: str | None
+    ) -> tuple[RunnableConfig, Command[Any]]:
+        view = self.status(thread)
+        ids = [question.id for question in view.pending]
+        if not ids:
+            raise AnswerError(thread, "waits for no answer.")
+        if wanted is None and len(ids) > 1:
+            raise AnswerError(thread, f"has several questions: name one of {', '.join(ids)}.")
+        if wanted is not None and wanted not in ids:
+            raise AnswerError(thread, f"has no question {wanted}; open: {', '.join(ids)}.")
+        if answer is None:
+            raise AnswerError(thread, "got no answer: give a text, true or false.")
+        return self._config_of(view), Command(resume={wanted or ids[0]: answer})
+
+    def _config_of(self, view: RunView) -> RunnableConfig:
+        return _config(view.thread, view.workspace, view.notes)
+
+    def _options(self, config: RunnableConfig) -> dict[str, Any]:
+        workspace = config.get("metadata", {}).get(_WORKSPACE)
+        return {
+            "config": config,
+            "context": RunContext(workspace=workspace),
+            "stream_mode": ["custom"],
+            "subgraphs": True,
+            "durability": "sync",
+            "version": "v2",
+        }
+
+    def _drive(self, given: Any, config: RunnableConfig, on_event: OnEvent | None) -> RunView:
+        parts: Iterator[Any] = self.graph.stream(given, **self._options(config))
+        for part in parts:
+            if on_event is not None:
+                on_event(part["data"])
+        return self.status(config["configurable"]["thread_id"])
+
+    async def _adrive(
+        self, given: Any, config: RunnableConfig, on_event: OnEvent | None
+    ) -> RunView:
+        parts: AsyncIterator[Any] = self.graph.astream(given, **self._options(config))
+        async for part in parts:
+            if on_event is not None:
+                on_event(part["data"])
+        return self.status(config["configurable"]["thread_id"])
+
+
+def _input(request: str | Mapping[str, Any]) -> dict[str, Any]:
+    return {"request": request} if isinstance(request, str) else dict(request)
+
+
+def _config(thread: str, workspace: str | None, notes: Mapping[str, str]) -> RunnableConfig:
+    """Settings ride in the checkpoint's metadata, so that another process can go on with them."""
+    metadata = {f"{_NOTE}{key}": str(value) for key, value in notes.items()}
+    if workspace is not None:
+        metadata[_WORKSPACE] = workspace
+    return RunnableConfig(configurable={"thread_id": thread}, metadata=metadata)
+
+
+def _view(thread: str, snapshot: StateSnapshot) -> RunView:
+    metadata: Mapping[str, Any] = snapshot.metadata or {}
+    pending = [Pending(item.id, item.value) for item in snapshot.interrupts]
+    status: RunStatus = "waiting" if pending else "interrupted" if snapshot.next else "finished"
+    return RunView(
+        thread=thread,
+        status=status,
+        values=dict(snapshot.values),
+        pending=pending,
+        updated=snapshot.created_at or "",
+        workspace=metadata.get(_WORKSPACE),
+        notes={k.removeprefix(_NOTE): str(v) for k, v in metadata.items() if k.startswith(_NOTE)},
+    )

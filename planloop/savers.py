@@ -1,0 +1,198 @@
+"""Where runs are saved: one call that opens a LangGraph saver rightly and owns its connection."""
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from threading import RLock
+from typing import Any, Self
+from urllib.parse import unquote
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from langgraph.checkpoint.sqlite import SqliteSaver
+
+from planloop.errors import StoreError, WrongUse
+from planloop.state import Plan, PlanStep
+
+BUSY_SECONDS = 10.0
+"""How long a write waits for another process that holds the file."""
+
+
+def serde_for(*types: type) -> JsonPlusSerializer:
+    """A serializer that restores planloop's types and yours, and nothing else.
+
+    planloop's own state is plain data; you need this for models of your own in your own state.
+
+    Args:
+        types: Classes at the top of a module; an instance is stored by module and name.
+    """
+    allowed = [(kind.__module__, kind.__name__) for kind in (Plan, PlanStep, *types)]
+    return JsonPlusSerializer(allowed_msgpack_modules=allowed)
+
+
+class _Opened:
+    """A saver that can be closed, and says so when it is used afterwards."""
+
+    def close(self) -> None:
+        """Give the connection back; later use raises `StoreError`."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.close()
+
+
+class MemorySaver(_Opened, InMemorySaver):
+    """Runs that are gone with the process."""
+
+    def threads(self) -> list[str]:
+        """Ids of the saved threads, newest first."""
+        newest = {name: max(spaces.get("", {"": None})) for name, spaces in self.storage.items()}
+        return sorted(newest, key=lambda name: newest[name], reverse=True)
+
+
+class SqliteFileSaver(_Opened, SqliteSaver):
+    """Runs in a SQLite file, for graphs that are invoked and for graphs that are awaited.
+
+    WAL journal and a busy timeout, so that several processes can share the file. Awaited calls
+    run in a thread, as they do in every SQLite driver for asyncio.
+    """
+
+    def __init__(self, path: Path, serde: JsonPlusSerializer | None = None) -> None:
+        self.path = path
+        with self._told():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            connection = sqlite3.connect(path, check_same_thread=False, timeout=BUSY_SECONDS)
+            super().__init__(connection, serde=serde)
+            self.lock = RLock()  # type: ignore[assignment]  # `list` may be read while writing
+            self.setup()
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Say in a sentence what is wrong with the file."""
+        try:
+            yield
+        except (sqlite3.Error, OSError) as error:
+            raise StoreError(f"The database {self.path} {_explained(error)}") from error
+
+    def close(self) -> None:
+        self.conn.close()
+
+    def threads(self) -> list[str]:
+        """Ids of the saved threads, newest first."""
+        query = (
+            "SELECT thread_id FROM checkpoints WHERE checkpoint_ns = '' "
+            "GROUP BY thread_id ORDER BY MAX(checkpoint_id) DESC"
+        )
+        with self._told(), self.cursor(transaction=False) as cursor:
+            return [row[0] for row in cursor.execute(query).fetchall()]
+
+    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        with self._told():
+            return super().get_tuple(config)
+
+    def list(self, config: RunnableConfig | None, **options: Any) -> Iterator[CheckpointTuple]:
+        with self._told():
+            yield from super().list(config, **options)
+
+    def put(self, *args: Any) -> RunnableConfig:
+        with self._told():
+            return super().put(*args)
+
+    def put_writes(self, *args: Any, **options: Any) -> None:
+        with self._told():
+            super().put_writes(*args, **options)
+
+    def delete_thread(self, thread_id: str) -> None:
+        with self._told():
+            super().delete_thread(thread_id)
+
+    def get_delta_channel_history(
+        self, *, config: RunnableConfig, channels: Sequence[str]
+    ) -> Mapping[str, Any]:
+        with self._told():
+            return super().get_delta_channel_history(config=config, channels=channels)
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        return await asyncio.to_thread(self.get_tuple, config)
+
+    async def alist(
+        self, config: RunnableConfig | None, **options: Any
+    ) -> AsyncIterator[CheckpointTuple]:
+        for found in await asyncio.to_thread(lambda: [*self.list(config, **options)]):
+            yield found
+
+    async def aput(self, *args: Any) -> RunnableConfig:
+        return await asyncio.to_thread(self.put, *args)
+
+    async def aput_writes(self, *args: Any, **options: Any) -> None:
+        await asyncio.to_thread(self.put_writes, *args, **options)
+
+    async def adelete_thread(self, thread_id: str) -> None:
+        await asyncio.to_thread(self.delete_thread, thread_id)
+
+    async def aget_delta_channel_history(
+        self, *, config: RunnableConfig, channels: Sequence[str]
+    ) -> Mapping[str, Any]:
+        return await asyncio.to_thread(
+            self.get_delta_channel_history, config=config, channels=channels
+        )
+
+
+def _explained(error: Exception) -> str:
+    text = str(error)
+    if "closed" in text:
+        return "was closed: use the saver inside its `with` block, or open it again."
+    if "locked" in text or "busy" in text:
+        return "is locked by another process: wait for it to end, or give another file."
+    if "not a database" in text or "malformed" in text:
+        return f"is damaged or no database of runs ({text}): move it away or give another file."
+    if "unable to open" in text or isinstance(error, OSError):
+        return f"cannot be opened ({text}): check that the folder exists and can be written."
+    if "readonly" in text:
+        return "cannot be written: check the rights of the file and its folder."
+    return f"cannot be used ({text})."
+
+
+Saver = MemorySaver | SqliteFileSaver
+
+
+def open_saver(url: str, *, serde: JsonPlusSerializer | None = None) -> Saver:
+    """Open the place where runs are saved.
+
+    The saver works for sync and async graphs; use it as a context manager, or call `close()`.
+
+    Args:
+        url: `sqlite:///runs.db` (relative), `sqlite:////var/lib/runs.db` (absolute), or `memory:`.
+        serde: For models of your own in your own state, see `serde_for`.
+
+    Raises:
+        WrongUse: The URL has another form.
+        StoreError: The file cannot be opened, or is no database of runs.
+    """
+    if url in ("memory:", "memory://"):
+        return MemorySaver(serde=serde)
+    prefix = "sqlite:///"
+    if url.startswith(prefix) and len(url) > len(prefix):
+        return SqliteFileSaver(Path(unquote(url[len(prefix) :])), serde)
+    raise WrongUse(f"'{url}' is no place for runs: use sqlite:///FILE or memory:.")
+
+
+def saved_threads(saver: BaseCheckpointSaver[Any]) -> list[str]:
+    """Ids of the threads in any saver, newest first."""
+    own: Callable[[], list[str]] | None = getattr(saver, "threads", None)
+    if own is not None:
+        return own()
+    found = (item.config.get("configurable", {}).get("thread_id", "") for item in saver.list(None))
+    return list(dict.fromkeys(found))
