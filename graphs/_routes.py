@@ -56,7 +56,6 @@ class Routes:
 
     def after_error(self, state: PlanningState) -> str:
         """Replan, stop, or go on with what is ready."""
-        recovery = state.get("recovery", "none")
-        if recovery == "replan":
+        if state["recovery"] == "replan":
             return "replan"
-        return "final_summary" if recovery == "stop" else self.next_step(state)
+        return "final_summary" if state["recovery"] == "stop" else self.next_step(state)

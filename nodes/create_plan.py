@@ -32,7 +32,7 @@ def make_create_plan(planner: Pregel[Any, Any, Any, Any], *, max_reflections: in
             how = "reviewed, but not approved" if result["reviewed"] else "not reviewed"
             warnings.append(f"The plan was {how}.")
         update = created(state, plan.model_copy(update={"request": state["task"]}))
-        return PlanningUpdate(**update, usage=result["usage"], warnings=warnings)
+        return {**update, "usage": result["usage"], "warnings": warnings}
 
     return Node(create_plan)
 
@@ -61,7 +61,7 @@ def make_create_plan_by_tool(maker: PlanMaker) -> Node:
         used = usage_of(raw, request)
         if plan is None:
             return PlanningUpdate(usage=used, warnings=[f"Planning: {problem}"])
-        return PlanningUpdate(**created(state, plan), usage=used)
+        return {**created(state, plan), "usage": used}
 
     return Node(create_plan)
 
@@ -82,10 +82,10 @@ def _read_calls(calls: Any, maker: PlanMaker, request: str) -> tuple[Plan | None
 
 def task_of(state: PlanningState) -> str:
     """The request, with what a person said when they sent the last plan back."""
-    comment = state["approval"]["comment"] if state.get("approval") else ""
-    if not comment or state["approval"]["decision"] != "rejected":
+    approval = state["approval"]
+    if approval["decision"] != "rejected":
         return state["task"]
-    return f"{state['task']}\n\nThe last plan was sent back: {comment}"
+    return f"{state['task']}\n\nThe last plan was sent back: {approval['comment']}"
 
 
 def created(state: PlanningState, plan: Plan) -> PlanningUpdate:

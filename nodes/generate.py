@@ -67,6 +67,11 @@ def make_generate(maker: PlanMaker) -> Node:
             check=lambda draft: maker.plan(draft, request),
         )
         begun = state if revising else None
+        problems = [*(begun["problems"] if begun else []), *result.problems]
+        if result.problem and result.problem not in problems:
+            problems.append(result.problem)
+        # Where no new draft comes, the reviewed one is better than none.
+        keep = begun is not None and result.value is None
         update = PlannerUpdate(
             request="",
             task=request,
@@ -74,31 +79,20 @@ def make_generate(maker: PlanMaker) -> Node:
             reviews=begun["reviews"] if begun else 0,
             review=begun["review"] if begun else "",
             approved=False,
-            reviewed=False,
-            problems=[*(begun["problems"] if begun else []), *result.problems],
+            reviewed=keep,
+            problems=problems,
             usage=add_usage(begun["usage"] if begun else None, result.usage),
         )
-        if result.value is not None:
-            plan = maker.plan(result.value, request)
-            if result.reasked:
-                plan = plan.model_copy(update={"origin": "repaired"})
-        elif begun:  # the reviewed draft is better than none
-            update["reviewed"] = True
-            return _without_plan(update, result.problem)
-        else:
-            plan = fallback_plan(request)
-            _without_plan(update, result.problem)
+        if keep:
+            return update
+        plan = fallback_plan(request) if result.value is None else maker.plan(result.value, request)
+        if result.value is not None and result.reasked:
+            plan = plan.model_copy(update={"origin": "repaired"})
         update["plan"] = plan.model_dump(mode="json")
         update["messages"] = [AIMessage(str(plan), name="planner")]
         return update
 
     return Node(generate)
-
-
-def _without_plan(update: PlannerUpdate, problem: str) -> PlannerUpdate:
-    if problem not in update["problems"]:
-        update["problems"] = [*update["problems"], problem]
-    return update
 
 
 def draft_request(maker: PlanMaker, request: str, state: PlannerState | None) -> list[BaseMessage]:

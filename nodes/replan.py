@@ -49,10 +49,10 @@ def make_replan(maker: PlanMaker) -> Node:
             for step in failed:
                 patch |= blocked_dependents(apply_patch(plan, patch), step.id)
             why = f"No new plan could be made after the failure: {result.problem}"
-            return PlanningUpdate(**update, plan=patch, warnings=[why])
+            return {**update, "plan": patch, "warnings": [why]}
         new = changed(result.value)
         emit("replan", reason=reason, plan=new.model_dump(mode="json"))
-        return PlanningUpdate(**update, plan=new.model_dump(mode="json"))
+        return {**update, "plan": new.model_dump(mode="json")}
 
     return Node(replan)
 

@@ -126,13 +126,13 @@ def _text_reply(
     if leaked or made_of.tool_choice == "required":
         hint = _hints.LEAKED if leaked else _hints.REQUIRED
         stop = _nudge_or_stop(run, log, "no_tool_calls", hint, 1)
-        return AgentUpdate(**stop, messages=[reply.message])
+        return {**stop, "messages": [reply.message]}
     if reply.cut_off:
         detail = "The answer was cut off by the model's output limit."
         stop = _stopped(run, "output_truncated", detail, answer=reply.text)
-        return AgentUpdate(**stop, messages=[reply.message])
+        return {**stop, "messages": [reply.message]}
     done = _stopped(run, "final_answer", "The model gave its answer.", reply.text, success=None)
-    return AgentUpdate(**done, messages=[reply.message])
+    return {**done, "messages": [reply.message]}
 
 
 def _nudge_or_stop(
@@ -163,7 +163,7 @@ def _call_reply(
     if late and len(late) == len(work):
         detail = f"All {made_of.budget.tool_calls} tool calls of the budget are used."
         update = _stopped(run, "budget_exhausted", detail, last_text(log, run["first"]))
-    return AgentUpdate(**update, messages=[reply.message, *answers])
+    return {**update, "messages": [reply.message, *answers]}
 
 
 def _terminated(
@@ -179,7 +179,7 @@ def _terminated(
     update = _stopped(run, "terminated", detail, answer, success=not failed)
     closed = [_answer(ends[0], "The run ends here.", status="success")]
     closed += [_answer(call, "Not run: the first call has ended the run.") for call in ends[1:]]
-    return AgentUpdate(**update, messages=[reply.message, *closed])
+    return {**update, "messages": [reply.message, *closed]}
 
 
 def _answer(

@@ -169,6 +169,9 @@ class Runs:
         snapshot = self.graph.get_state({"configurable": {"thread_id": thread}})
         return _view(thread, snapshot) if snapshot.created_at else None
 
+    async def _astatus(self, thread: str) -> RunView:
+        return _view(thread, await self.graph.aget_state({"configurable": {"thread_id": thread}}))
+
     def _starting(
         self, thread: str | None, workspace: str | None, notes: Mapping[str, str] | None
     ) -> RunnableConfig:
@@ -220,7 +223,7 @@ class Runs:
         for part in parts:
             if on_event is not None:
                 on_event(part["data"])
-        return self.status(config["configurable"]["thread_id"])
+        return self.status(_thread_of(config))
 
     async def _adrive(
         self, given: Any, config: RunnableConfig, on_event: OnEvent | None
@@ -229,7 +232,11 @@ class Runs:
         async for part in parts:
             if on_event is not None:
                 on_event(part["data"])
-        return self.status(config["configurable"]["thread_id"])
+        return await self._astatus(_thread_of(config))
+
+
+def _thread_of(config: RunnableConfig) -> str:
+    return str(config.get("configurable", {})["thread_id"])
 
 
 def _input(request: str | Mapping[str, Any]) -> dict[str, Any]:

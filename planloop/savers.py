@@ -10,7 +10,13 @@ from typing import Any, Self
 from urllib.parse import unquote
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
+from langgraph.checkpoint.base import (
+    BaseCheckpointSaver,
+    ChannelVersions,
+    Checkpoint,
+    CheckpointMetadata,
+    CheckpointTuple,
+)
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite import SqliteSaver
@@ -106,13 +112,25 @@ class SqliteFileSaver(_Opened, SqliteSaver):
         with self._told():
             yield from super().list(config, **options)
 
-    def put(self, *args: Any) -> RunnableConfig:
+    def put(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
         with self._told():
-            return super().put(*args)
+            return super().put(config, checkpoint, metadata, new_versions)
 
-    def put_writes(self, *args: Any, **options: Any) -> None:
+    def put_writes(
+        self,
+        config: RunnableConfig,
+        writes: Sequence[tuple[str, Any]],
+        task_id: str,
+        task_path: str = "",
+    ) -> None:
         with self._told():
-            super().put_writes(*args, **options)
+            super().put_writes(config, writes, task_id, task_path)
 
     def delete_thread(self, thread_id: str) -> None:
         with self._told():
@@ -133,11 +151,23 @@ class SqliteFileSaver(_Opened, SqliteSaver):
         for found in await asyncio.to_thread(lambda: [*self.list(config, **options)]):
             yield found
 
-    async def aput(self, *args: Any) -> RunnableConfig:
-        return await asyncio.to_thread(self.put, *args)
+    async def aput(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        return await asyncio.to_thread(self.put, config, checkpoint, metadata, new_versions)
 
-    async def aput_writes(self, *args: Any, **options: Any) -> None:
-        await asyncio.to_thread(self.put_writes, *args, **options)
+    async def aput_writes(
+        self,
+        config: RunnableConfig,
+        writes: Sequence[tuple[str, Any]],
+        task_id: str,
+        task_path: str = "",
+    ) -> None:
+        await asyncio.to_thread(self.put_writes, config, writes, task_id, task_path)
 
     async def adelete_thread(self, thread_id: str) -> None:
         await asyncio.to_thread(self.delete_thread, thread_id)

@@ -3,6 +3,7 @@
 import json
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from functools import partial
 from threading import Lock
 from typing import Any
 
@@ -86,9 +87,8 @@ class ScriptedModel(BaseChatModel):
             )
         if isinstance(item, BaseException):
             raise item
-        if callable(item):
-            item = item(list(messages))
-        return AIMessage(item) if isinstance(item, str) else item.model_copy(deep=True)
+        reply: Any = item(list(messages)) if callable(item) else item
+        return AIMessage(reply) if isinstance(reply, str) else _copy(reply)
 
     def _generate(
         self,
@@ -151,7 +151,12 @@ class ScriptedModel(BaseChatModel):
     ) -> Runnable[Any, Any]:
         """Ask for an object; the next reply of the script is taken as it is."""
         asked = self.bind(response_format=method)
-        return asked | RunnableLambda(lambda raw: _parsed(raw, schema, include_raw))
+        read = partial(_parsed, schema=schema, include_raw=include_raw)
+        return asked | RunnableLambda(read)
+
+
+def _copy(message: AIMessage) -> AIMessage:
+    return message.model_copy(deep=True)
 
 
 def _chunks(message: AIMessage) -> Iterator[ChatGenerationChunk]:

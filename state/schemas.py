@@ -167,9 +167,9 @@ class PlanningState(TypedDict):
     phase: Annotated[Phase, latest]
     active: list[str]
     """Ids of the steps in work."""
-    recovery: NotRequired[Recovery]
+    recovery: Recovery
     replans: int
-    approval: NotRequired[Approval]
+    approval: Approval
     started: float
     """Seconds since the epoch."""
     usage: Annotated[Usage, add_usage]
