@@ -65,7 +65,7 @@ def run_context() -> RunContext:
     """
     try:
         context: Any = get_runtime().context
-    except (RuntimeError, KeyError):
+    except (RuntimeError, KeyError, AttributeError):  # no graph around this code
         return RunContext()
     if isinstance(context, RunContext):
         return context

@@ -1,0 +1,40 @@
+"""The tool contract, the registry, the policy, and the tools we ship."""
+
+from .files import file_tools
+from .people import ask_human
+from .planning import planning_tool
+from .policy import Decision, ToolPolicy
+from .process import ProcessResult, run_process
+from .python import python_tool
+from .registry import ToolRegistry
+from .results import clean, cut_middle, to_text
+from .terminate import terminate
+from .toolset import default_tools
+from .traits import Effect, OnReplay, ToolTraits, own, tool_traits, traits_of
+from .workspace import current_workspace, open_workspace, resolve_inside
+
+__all__ = [
+    "Decision",
+    "Effect",
+    "OnReplay",
+    "ProcessResult",
+    "ToolPolicy",
+    "ToolRegistry",
+    "ToolTraits",
+    "ask_human",
+    "clean",
+    "current_workspace",
+    "cut_middle",
+    "default_tools",
+    "file_tools",
+    "open_workspace",
+    "own",
+    "planning_tool",
+    "python_tool",
+    "resolve_inside",
+    "run_process",
+    "terminate",
+    "to_text",
+    "tool_traits",
+    "traits_of",
+]

@@ -1,0 +1,161 @@
+"""The tools of one agent: names checked when it is built, calls answered whatever happens."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from langchain_core.messages import ToolCall, ToolMessage
+from langchain_core.runnables import RunnableConfig
+from langchain_core.tools import BaseTool, ToolException
+from langgraph.errors import GraphBubbleUp, is_invalid_resume
+from langgraph.types import Command
+
+from planloop.state import ToolSetupError
+
+from .answers import answer, failure
+from .arguments import fit, parameters_of
+from .invoke import Ending, acall_within, call_within, is_async_only, prepared
+from .registration import as_tools
+from .results import clean, cut_middle, safe_str
+from .traits import ToolTraits, traits_of
+
+_LISTED: Final = 30  # names told to a model that asked for one that does not exist
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """A tool with what is worked out once for all of its calls."""
+
+    tool: BaseTool
+    runner: BaseTool
+    traits: ToolTraits
+    parameters: frozenset[str] | None
+
+    @classmethod
+    def of(cls, tool: BaseTool) -> "_Entry":
+        return cls(tool, prepared(tool), traits_of(tool), parameters_of(tool))
+
+    def answer(self, call: ToolCall, ending: Ending) -> ToolMessage | Command[Any]:
+        """Answer with how the call ended; what is not the tool's to decide is raised."""
+        error, limit = ending.error, self.traits.max_output
+        if error is None:
+            return answer(call, ending.value, limit=limit)
+        if isinstance(error, GraphBubbleUp | KeyboardInterrupt) or is_invalid_resume(error):
+            raise error
+        return failure(call, error, tool=self.tool, limit=limit)
+
+
+class ToolRegistry:
+    """Tools by name; read-only once it is built.
+
+    Args:
+        tools: LangChain tools, or functions with a docstring and typed parameters.
+
+    Raises:
+        ToolSetupError: A name that is illegal, reserved or used twice, or something that cannot
+            be made a tool; the message says what to do.
+    """
+
+    def __init__(self, tools: Iterable[BaseTool | Callable[..., Any]] = ()) -> None:
+        self._entries = {tool.name: _Entry.of(tool) for tool in as_tools(tools)}
+
+    @property
+    def tools(self) -> tuple[BaseTool, ...]:
+        """The tools, in the order given."""
+        return tuple(entry.tool for entry in self._entries.values())
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Their names, in the order given."""
+        return tuple(self._entries)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._entries
+
+    def __iter__(self) -> Iterator[BaseTool]:
+        return iter(self.tools)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def get(self, name: str) -> BaseTool | None:
+        """Return the tool of exactly this name, white space around it aside."""
+        entry = self._entries.get(name.strip())
+        return entry.tool if entry else None
+
+    def subset(self, names: Iterable[str]) -> "ToolRegistry":
+        """Return a registry of these tools only.
+
+        Raises:
+            ToolSetupError: A name that is not registered.
+        """
+        wanted = list(names)
+        if unknown := [name for name in wanted if name not in self]:
+            raise ToolSetupError(f"No tool is called {unknown[0]!r}. {self._valid_names()}")
+        return ToolRegistry(self._entries[name].tool for name in wanted)
+
+    def search(self, text: str) -> tuple[BaseTool, ...]:
+        """Return the tools whose name or description contains the text, in any case."""
+        sought = text.casefold()
+        return tuple(
+            tool for tool in self if sought in f"{tool.name}\n{tool.description}".casefold()
+        )
+
+    def run(
+        self, call: ToolCall, config: RunnableConfig | None = None
+    ) -> ToolMessage | Command[Any]:
+        """Run one call and answer it; a failure of any kind is an answer with `status="error"`.
+
+        Unknown names, wrong arguments, exceptions, `SystemExit` and time limits are told to the
+        model. Text is cut to the tool's `max_output` characters.
+
+        Args:
+            call: `{"name": ..., "args": {...}, "id": ...}`; surplus arguments are dropped.
+            config: Handed to the tool, with callbacks; left out, that of the running node.
+
+        Raises:
+            GraphBubbleUp: The tool asks a person or steers the graph.
+            KeyboardInterrupt: Somebody wants out.
+        """
+        try:
+            entry, request = self._accept(call)
+            if is_async_only(entry.tool):
+                raise ToolException(
+                    "This tool is asynchronous only and this run is not (start it with "
+                    "`ainvoke`). Use another tool."
+                )
+        except ToolException as error:
+            return failure(call, error)
+        ending = call_within(entry.runner, request, config, entry.traits.timeout)
+        return entry.answer(request, ending)
+
+    async def arun(
+        self, call: ToolCall, config: RunnableConfig | None = None
+    ) -> ToolMessage | Command[Any]:
+        """Run one call as `run` does, without blocking the loop.
+
+        Synchronous tools run in a thread of their own. When the caller is cancelled the
+        cancellation is passed on; a tool that cancels itself has merely failed.
+        """
+        try:
+            entry, request = self._accept(call)
+        except ToolException as error:
+            return failure(call, error)
+        ending = await acall_within(entry.runner, request, config, entry.traits.timeout)
+        return entry.answer(request, ending)
+
+    def _accept(self, call: ToolCall) -> tuple[_Entry, ToolCall]:
+        """Find the tool and read the arguments, or raise a ToolException for the model."""
+        name = safe_str(call.get("name") or "").strip()
+        entry = self._entries.get(name)
+        if entry is None:
+            shown = cut_middle(clean(name), 100)
+            raise ToolException(f'There is no tool named "{shown}". {self._valid_names()}')
+        args = fit(entry.tool, call.get("args"), entry.parameters)
+        request = ToolCall(name=name, args=args, id=call.get("id") or "", type="tool_call")
+        return entry, request
+
+    def _valid_names(self) -> str:
+        names = self.names
+        more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+        return f"Valid names: {', '.join(names[:_LISTED]) or '(none)'}{more}."
