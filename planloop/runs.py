@@ -254,7 +254,8 @@ def _config(thread: str, workspace: str | None, notes: Mapping[str, str]) -> Run
 def _view(thread: str, snapshot: StateSnapshot) -> RunView:
     metadata: Mapping[str, Any] = snapshot.metadata or {}
     pending = [Pending(item.id, item.value) for item in snapshot.interrupts]
-    status: RunStatus = "waiting" if pending else "interrupted" if snapshot.next else "finished"
+    # Not `snapshot.next`: it leaves out a task whose writes were saved before the process died.
+    status: RunStatus = "waiting" if pending else "interrupted" if snapshot.tasks else "finished"
     return RunView(
         thread=thread,
         status=status,

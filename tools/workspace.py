@@ -44,11 +44,7 @@ def current_workspace(default: Path | None) -> Path:
     Raises:
         ToolException: There is neither, or the folder cannot be used.
     """
-    try:
-        workspace: str | Path | None = run_context().workspace
-    except AttributeError:  # called by hand: a LangChain config is set, but there is no graph
-        workspace = None
-    workspace = workspace or default
+    workspace = run_context().workspace or default
     if workspace is None:
         raise ToolException("This run has no workspace folder: go on without files.")
     try:

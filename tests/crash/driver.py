@@ -1,0 +1,81 @@
+"""A planning run in a process of its own, killed where the test says.
+
+    python driver.py DATABASE LOG KILL_AT      starts the run, or resumes it if there is one
+
+Every effect appends a line to LOG. `KILL_AT` names a moment (see `moment`); at its first coming
+the process kills itself with SIGKILL. A file beside LOG remembers that it has been.
+"""
+
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+from langchain_core.tools import tool
+
+from planloop import Runs, create_planning_graph, create_react_graph, open_saver
+from planloop.errors import UnknownThread
+from planloop.testing import ScriptedModel, call, calls
+
+DATABASE, LOG, KILL_AT = sys.argv[1], Path(sys.argv[2]), sys.argv[3]
+DIED = LOG.with_suffix(".died")
+
+
+def moment(name: str) -> None:
+    """Die here if this is the moment, and it has not been before."""
+    if name == KILL_AT and not DIED.exists():
+        DIED.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+@tool
+def effect(name: str) -> str:
+    """Leave a trace in the world."""
+    moment(f"before {name}")
+    with LOG.open("a") as log:
+        log.write(f"{name}\n")
+    moment(f"after {name}")
+    return f"{name} is done"
+
+
+def worker(messages: list[BaseMessage]) -> AIMessage:
+    """Two calls at once, a third, then the answer; which step it is stands in the brief."""
+    task = next(m.text for m in messages if isinstance(m, HumanMessage))
+    step = task.split("Your step (")[1][:2]
+    results = [m for m in messages if isinstance(m, ToolMessage)]
+    moment(f"think {step} {len(results)}")
+    if not results:
+        return calls(("effect", {"name": f"{step}a"}), ("effect", {"name": f"{step}b"}))
+    return call("effect", name=f"{step}c") if len(results) == 2 else AIMessage(f"{step} is done")
+
+
+def planner(messages: list[BaseMessage]) -> str:
+    """The plan, else (for the summary) a word."""
+    if messages[0].text.startswith("You write plans"):
+        return json.dumps({"steps": [{"name": name} for name in "ABC"]})
+    return "fine"
+
+
+def main() -> None:
+    react = create_react_graph(ScriptedModel(repeat=worker), [effect])
+    with open_saver(f"sqlite:///{DATABASE}") as saver:
+        model = ScriptedModel(repeat=planner)
+        graph = create_planning_graph(model, react, max_reflections=0, checkpointer=saver)
+        runs = Runs(graph)
+        try:
+            view = runs.resume("t", on_event=phase)
+        except UnknownThread:
+            view = runs.start("do it", thread="t", on_event=phase)
+    report = view.values["report"]
+    print(report["outcome"], [step["attempts"] for step in report["steps"]])
+
+
+def phase(event: dict[str, Any]) -> None:
+    moment(f"{event.get('phase')} {event.get('step', '')}".strip())
+
+
+if __name__ == "__main__":
+    main()
