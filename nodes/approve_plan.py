@@ -75,10 +75,10 @@ def read_approval(answer: Any) -> Approval:
     if isinstance(answer, Mapping):
         comment = str(answer.get("comment") or "").strip()
         answer = answer.get("action", "")
-    word = answer.strip().lower() if isinstance(answer, str) else answer
-    if word is True or word in _YES:
+    word = answer.strip().lower() if isinstance(answer, str) else ""
+    if answer is True or word in _YES:
         return _said("accepted", comment)
-    if word is False or word in _NO:
+    if answer is False or word in _NO:
         return _said("rejected", comment) if comment else _said("cancelled")
     return _said("unclear", "Answer accept, reject, or give the edited steps.")
 

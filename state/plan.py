@@ -1,11 +1,13 @@
 """The plan: ordered steps, what the model wrote about each, and what became of it."""
 
-from typing import Any, Final, Literal, NotRequired
+import re
+from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 from typing_extensions import TypedDict
 
 from .coerce import as_steps, as_texts
+from .errors import PlanError
 from .outcome import Outcome
 from .text import one_line
 
@@ -19,6 +21,9 @@ MARKS: Final[dict[StepStatus, str]] = {
     "blocked": "[!]",
 }
 ASCII_MARKS: Final[dict[StepStatus, str]] = {**MARKS, "in_progress": "[>]", "completed": "[x]"}
+
+
+_OWN_ID = re.compile(r"s\d{1,9}")
 
 
 class Verdict(TypedDict):
@@ -111,7 +116,6 @@ class PlanVersion(TypedDict):
     version: int
     reason: str
     steps: list[dict[str, Any]]
-    summary: NotRequired[str]
 
 
 class Plan(BaseModel):
@@ -138,12 +142,13 @@ class Plan(BaseModel):
         if not isinstance(value, dict) or "steps" not in value:
             return value
         steps = as_steps(value["steps"])
-        if isinstance(steps, list):
-            steps = [
-                {**step, "id": f"s{n}"} if isinstance(step, dict) and not step.get("id") else step
-                for n, step in enumerate(steps, 1)
-            ]
-        return {"next_step": 1 + len(steps or ()), **value, "steps": steps}
+        if not isinstance(steps, list):
+            return value
+        steps = [
+            {**step, "id": f"s{n}"} if isinstance(step, dict) and not step.get("id") else step
+            for n, step in enumerate(steps, 1)
+        ]
+        return {"next_step": _first_free(steps), **value, "steps": steps}
 
     def step(self, step_id: str) -> PlanStep:
         """The step with this id.
@@ -206,14 +211,18 @@ class Plan(BaseModel):
         return self.render()
 
 
+def _first_free(steps: list[Any]) -> int:
+    """The lowest number above all that stand in the ids."""
+    ids = [str(step["id"] if isinstance(step, dict) else getattr(step, "id", "")) for step in steps]
+    return 1 + max([len(ids), *(int(i[1:]) for i in ids if _OWN_ID.fullmatch(i))])
+
+
 def as_plan(value: Any) -> Plan:
     """Read a plan from whatever a checkpoint, a client or a person hands over.
 
     Raises:
         PlanError: The value is no plan of a version this library knows.
     """
-    from .errors import PlanError
-
     if isinstance(value, BaseModel):
         value = value.model_dump(warnings=False)
     try:
