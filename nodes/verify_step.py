@@ -19,6 +19,7 @@ from planloop.state import (
     no_usage,
 )
 
+from ._checks import check_files
 from ._node import Node
 from ._prompts import prompt
 
@@ -56,29 +57,29 @@ def make_verify_step(source: ModelSource, *, verify: bool) -> Node:
 
     def verify_step(state: PlanningState) -> Steps[PlanningUpdate]:
         patch: dict[str, Any] = {}
-        warnings: list[str] = []
+        warnings = [] if verify else ["Verification was switched off (verify=False)."]
         usage = no_usage()
         for step_id in state["active"]:
             step = state["plan"].step(step_id)
-            if not (step.outcome and is_done(step.outcome)) or not step.success_criteria:
-                patch[step_id] = {"verdicts": [], "verified": False}
-                continue
-            verdicts, why, spent = (yield from _judged(source, step)) if verify else _unasked(step)
-            patch[step_id] = {
-                "verdicts": verdicts,
-                "verified": all(v["verdict"] == "met" for v in verdicts),
-            }
-            warnings += [why] if why else []
-            usage = add_usage(usage, spent)
-        if not verify:
-            warnings = ["Verification was switched off (verify=False)."]
+            verdicts = check_files(step) if verify and _is_done(step) else []
+            if verify and _is_done(step) and not _has_unmet(verdicts):
+                judged, why, spent = yield from _judged(source, step)
+                verdicts += judged
+                warnings += [why] if why else []
+                usage = add_usage(usage, spent)
+            met = bool(verdicts) and all(v["verdict"] == "met" for v in verdicts)
+            patch[step_id] = {"verdicts": verdicts, "verified": met}
         return PlanningUpdate(plan=patch, warnings=warnings, usage=usage)
 
     return Node(verify_step)
 
 
-def _unasked(step: PlanStep) -> tuple[list[Verdict], str, Usage]:
-    return [_unknown(criterion) for criterion in step.success_criteria], "", no_usage()
+def _is_done(step: PlanStep) -> bool:
+    return step.outcome is not None and is_done(step.outcome)
+
+
+def _has_unmet(verdicts: Sequence[Verdict]) -> bool:
+    return any(verdict["verdict"] == "not_met" for verdict in verdicts)
 
 
 def _unknown(criterion: str) -> Verdict:
@@ -86,18 +87,21 @@ def _unknown(criterion: str) -> Verdict:
 
 
 def _judged(source: ModelSource, step: PlanStep) -> Steps[tuple[list[Verdict], str, Usage]]:
-    """Verdicts, why the judge could not be heard (or nothing), and what it cost."""
+    """Verdicts on the criteria, why the judge could not be heard (or nothing), what it cost."""
+    if not step.success_criteria:
+        return [], "", no_usage()
+    unknown = [_unknown(criterion) for criterion in step.success_criteria]
     try:
         judges = source.judges
     except ModelSetupError as error:
-        return [*_unasked(step)[0]], f"{step.id} was not checked: {error}", no_usage()
+        return unknown, f"{step.id} was not checked: {error}", no_usage()
     if not judges:
         why = "Success criteria were not judged: a local model's word does not count."
-        return [*_unasked(step)[0]], why, no_usage()
+        return unknown, why, no_usage()
     result = yield from structured(source, _request(step), Judgement)
     usage = result.usage or no_usage()
     if result.value is None:
-        return [*_unasked(step)[0]], f"{step.id} was not checked: {result.problem}", usage
+        return unknown, f"{step.id} was not checked: {result.problem}", usage
     given = result.value.verdicts
     return [_verdict(step, n, c, given) for n, c in enumerate(step.success_criteria)], "", usage
 

@@ -38,7 +38,9 @@ def create_plan(
             an unknown executor. The message names the step and the rule.
     """
     parsed = read_draft(draft)
-    steps = [step for step in parsed.steps if step.name.strip() or step.description.strip()]
+    steps = without_blanks(parsed.steps)
+    if origin == "model":  # small models fall into loops; a person may mean it
+        steps = without_repeats(steps)
     check_rules(steps, max_steps=max_steps, executors=executors)
     fields = resolve_dependencies(steps)
     return Plan(
@@ -49,6 +51,16 @@ def create_plan(
         steps=[PlanStep(**field, id=f"s{n}") for n, field in enumerate(fields, 1)],
         next_step=len(steps) + 1,
     )
+
+
+def without_blanks(steps: Sequence[DraftStep]) -> list[DraftStep]:
+    """The steps that say something."""
+    return [step for step in steps if step.name.strip() or step.description.strip()]
+
+
+def without_repeats(steps: Sequence[DraftStep]) -> list[DraftStep]:
+    """The steps without those that only say again what the step before them says."""
+    return [step for n, step in enumerate(steps) if n == 0 or step != steps[n - 1]]
 
 
 def read_draft(value: Any) -> PlanDraft:
@@ -121,7 +133,7 @@ def update_plan(
     """
     wanted = _wanted_ids(steps)
     draft = read_draft(steps)
-    fresh = [step for step in draft.steps if step.name.strip() or step.description.strip()]
+    fresh = without_blanks(draft.steps)
     kept = match_steps(plan, fresh, wanted)
     front = [
         step

@@ -92,8 +92,14 @@ def test_ids_of_a_given_plan_are_kept_and_not_used_again() -> None:
     assert [s.id for s in new.steps] == ["s5", "own", "s6"]
 
 
+def test_a_models_loop_is_one_step_and_a_persons_repetition_is_meant() -> None:
+    assert [s.name for s in create_plan(["A", "A", "B", "A"], request="r").steps] == ["A", "B", "A"]
+    assert len(create_plan(["A", "A"], request="r", origin="user").steps) == 2
+
+
 def test_an_update_matches_equal_texts_one_by_one() -> None:
-    plan = mark_step(create_plan(["A", "A", "A"], request="r"), 1, "completed")
+    plan = create_plan(["A", "A", "A"], request="r", origin="user")
+    plan = mark_step(plan, 1, "completed")
     new = update_plan(plan, ["A", "A"], reason="less")
     assert [s.id for s in new.steps] == ["s1", "s2"]
 
@@ -146,7 +152,7 @@ NAMES = st.lists(st.sampled_from(["A", "B", "C", "D"]), min_size=1, max_size=6)
 def test_no_update_loses_or_restarts_a_finished_step(
     old: list[str], new: list[str], n: int
 ) -> None:
-    plan = create_plan(old, request="r")
+    plan = create_plan(old, request="r", origin="user")
     plan = mark_step(plan, n % len(old), "completed")
     updated = update_plan(plan, new, reason="any", keep_completed=True)
     (finished,) = [s for s in updated.steps if s.status == "completed"]

@@ -1,0 +1,41 @@
+"""Checks that need no model: a file that a step should leave is there and is not empty."""
+
+import re
+from pathlib import Path
+
+from langchain_core.tools import ToolException
+
+from planloop.state import PlanStep, Verdict, run_context
+from planloop.tools import resolve_inside
+
+_FILE = re.compile(r"^(?:the )?(?:file )?[`'\"]?([\w./ -]*[\w-]\.[A-Za-z][A-Za-z0-9]{0,4})[`'\"]?$")
+
+
+def output_files(step: PlanStep) -> list[str]:
+    """The expected outputs that are nothing but the name of a file in the workspace.
+
+    >>> output_files(PlanStep(id="s1", name="x", expected_outputs=["`a/b.txt`", "a summary."]))
+    ['a/b.txt']
+    """
+    found = (_FILE.match(text.strip()) for text in step.expected_outputs)
+    return [match.group(1) for match in found if match]
+
+
+def check_files(step: PlanStep) -> list[Verdict]:
+    """One verdict for each declared file; none where the run has no workspace to look into."""
+    workspace = run_context().workspace
+    if workspace is None:
+        return []
+    return [_check(Path(workspace), name) for name in output_files(step)]
+
+
+def _check(workspace: Path, name: str) -> Verdict:
+    criterion = f"the file {name} is there and not empty"
+    try:
+        path = resolve_inside(workspace, name)
+        size = path.stat().st_size if path.is_file() else 0
+    except (ToolException, OSError) as error:
+        return Verdict(criterion=criterion, verdict="unknown", evidence=str(error)[:200])
+    if size:
+        return Verdict(criterion=criterion, verdict="met", evidence=f"{name}: {size} bytes")
+    return Verdict(criterion=criterion, verdict="not_met", evidence=f"{name} is missing or empty")
