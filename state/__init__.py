@@ -85,7 +85,7 @@ from .schemas import (
 )
 from .settings import Budget, MemoryPolicy, RunContext, run_context
 from .tags import find_executor, normalise, unknown_tags
-from .text import cut_middle, one_line
+from .text import cut_middle, join_ends, one_line
 
 __all__ = [
     "ASCII_MARKS",
@@ -165,6 +165,7 @@ __all__ = [
     "find_executor",
     "find_step",
     "is_done",
+    "join_ends",
     "lifecycle_mermaid",
     "make_outcome",
     "mark_step",

@@ -12,13 +12,28 @@ def one_line(text: str, width: int = 0) -> str:
 
 
 def cut_middle(text: str, limit: int) -> str:
-    """Keep head and tail of a text that is longer than `limit` characters.
+    """Keep the beginning and the end of a text that is longer than `limit` characters.
 
-    >>> cut_middle("abcdef" * 20, 60)[-6:]
-    'abcdef'
+    >>> cut_middle("a" * 500 + "z" * 500, 80)
+    'aaaaaaaaaaaaaaaaaaaaaa\\n[... 957 characters left out ...]\\nzzzzzzzzzzzzzzzzzzzzz'
     """
     if len(text) <= limit:
         return text
-    note = f"\n… {len(text) - limit} characters left out …\n"
-    room = max(limit - len(note), 2)
-    return text[: room - room // 3] + note + text[len(text) - room // 3 :]
+    return join_ends(text, text, len(text), "characters", limit)
+
+
+def join_ends(first: str, last: str, total: int, unit: str, limit: int) -> str:
+    """The beginning of `first` and the end of `last` around a note on what is left out.
+
+    Args:
+        total: Size of the whole, in `unit` (`characters` or `bytes`).
+        limit: Characters of the answer.
+    """
+    room = max(limit - len(_marker(total, unit)), 0)
+    head, tail = first[: room - room // 2], last[len(last) - room // 2 :]
+    shown = len(head) + len(tail) if unit == "characters" else len((head + tail).encode())
+    return f"{head}{_marker(total - shown, unit)}{tail}"[:limit]
+
+
+def _marker(left_out: int, unit: str) -> str:
+    return f"\n[... {left_out:,} {unit} left out ...]\n"

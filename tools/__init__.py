@@ -7,7 +7,7 @@ from .policy import Decision, ToolPolicy
 from .process import ProcessResult, run_process
 from .python import python_tool
 from .registry import ToolRegistry
-from .results import clean, cut_middle, to_text
+from .results import clean, to_text
 from .terminate import terminate
 from .toolset import default_tools
 from .traits import Effect, OnReplay, ToolTraits, own, tool_traits, traits_of
@@ -24,7 +24,6 @@ __all__ = [
     "ask_human",
     "clean",
     "current_workspace",
-    "cut_middle",
     "default_tools",
     "file_tools",
     "open_workspace",

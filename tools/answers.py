@@ -11,9 +11,11 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.types import Command
 from pydantic import ValidationError
 
+from planloop.state import cut_middle
+
 from .arguments import explain, is_wrong_arguments
 from .invoke import exit_text
-from .results import MAX_OUTPUT, cut_middle, safe_str, to_text
+from .results import MAX_OUTPUT, safe_str, to_text
 
 logger = logging.getLogger("planloop.tools")
 

@@ -8,7 +8,9 @@ from typing import Any
 from langchain_core.tools import BaseTool, InjectedToolCallId, ToolException
 from pydantic import BaseModel, ValidationError
 
-from .results import cut_middle, safe_str, to_text
+from planloop.state import cut_middle
+
+from .results import safe_str, to_text
 
 logger = logging.getLogger("planloop.tools")
 

@@ -10,13 +10,13 @@ from langchain_core.tools import BaseTool, ToolException
 from langgraph.errors import GraphBubbleUp, is_invalid_resume
 from langgraph.types import Command
 
-from planloop.state import ToolSetupError
+from planloop.state import ToolSetupError, cut_middle
 
 from .answers import answer, failure
 from .arguments import fit, parameters_of
 from .invoke import Ending, acall_within, call_within, is_async_only, prepared
 from .registration import as_tools
-from .results import clean, cut_middle, safe_str
+from .results import clean, safe_str
 from .traits import ToolTraits, traits_of
 
 _LISTED: Final = 30  # names told to a model that asked for one that does not exist

@@ -7,6 +7,8 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
+from planloop.state import cut_middle, join_ends
+
 MAX_OUTPUT: Final = 8_000
 """Characters of a result that a model is shown, unless its tool declares another limit."""
 NO_OUTPUT: Final = "(no output)"
@@ -45,17 +47,6 @@ def clean(text: str) -> str:
     return _SURROGATES.sub("\N{REPLACEMENT CHARACTER}", _ESCAPES.sub("", text).replace("\0", ""))
 
 
-def cut_middle(text: str, limit: int) -> str:
-    """Keep the beginning and the end of a text that is longer than `limit` characters.
-
-    >>> cut_middle("a" * 500 + "z" * 500, 80)
-    'aaaaaaaaaaaaaaaaaaaaaa\\n[... 957 characters left out ...]\\nzzzzzzzzzzzzzzzzzzzzz'
-    """
-    if len(text) <= limit:
-        return text
-    return _join(text, text, len(text), "characters", limit)
-
-
 def cut_bytes(head: bytes, tail: bytes, total: int, limit: int) -> str:
     """Turn the ends of something too large to hold into text of at most `limit` characters.
 
@@ -68,7 +59,7 @@ def cut_bytes(head: bytes, tail: bytes, total: int, limit: int) -> str:
     if total <= len(head) + len(tail):
         return cut_middle(clean((head + tail).decode("utf-8", "replace")), limit)
     first, last = (clean(end.decode("utf-8", "replace")) for end in (head, tail))
-    return _join(first, last, total, "bytes", limit)
+    return join_ends(first, last, total, "bytes", limit)
 
 
 def safe_str(value: object) -> str:
@@ -77,17 +68,6 @@ def safe_str(value: object) -> str:
         return str(value)
     except Exception:
         return f"<{type(value).__name__}>"
-
-
-def _join(first: str, last: str, total: int, unit: str, limit: int) -> str:
-    room = max(limit - len(_marker(total, unit)), 0)
-    head, tail = first[: room - room // 2], last[len(last) - room // 2 :]
-    shown = len(head) + len(tail) if unit == "characters" else len((head + tail).encode())
-    return f"{head}{_marker(total - shown, unit)}{tail}"[:limit]
-
-
-def _marker(left_out: int, unit: str) -> str:
-    return f"\n[... {left_out:,} {unit} left out ...]\n"
 
 
 def _is_blocks(value: list[Any]) -> bool:

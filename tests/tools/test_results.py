@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from planloop.tools import cut_middle, to_text
+from planloop.state import cut_middle
+from planloop.tools import to_text
 
 results: Any = import_module("planloop.tools.results")
 
