@@ -50,6 +50,22 @@ def repaired(messages: list[AnyMessage]) -> list[AnyMessage]:
     return mended
 
 
+def is_paired(messages: Sequence[BaseMessage]) -> bool:
+    """Whether every call is answered right after its turn and every result has its call."""
+    waiting: set[str] = set()
+    for message in messages:
+        if message.type == "tool":
+            call_id = message.tool_call_id  # type: ignore[attr-defined]  # it is a ToolMessage
+            if call_id not in waiting:
+                return False
+            waiting.remove(call_id)
+        elif waiting:
+            return False
+        elif message.type == "ai" and message.tool_calls:  # type: ignore[attr-defined]  # as above
+            waiting = {str(call["id"]) for call in message.tool_calls}  # type: ignore[attr-defined]
+    return not waiting
+
+
 def unanswered(call: ToolCall, text: str = UNANSWERED) -> ToolMessage:
     """A result for a call that was not run; it does not guess at the cause."""
     return ToolMessage(text, tool_call_id=str(call["id"]), name=call["name"], status="error")
@@ -59,12 +75,15 @@ Round = tuple[tuple[str, str, str], ...]
 """One turn of calls: name, normalised arguments and result of each."""
 
 
-def rounds_since(
-    messages: Sequence[BaseMessage], first: int, limit: int
-) -> tuple[int, list[Round]]:
-    """How many turns with calls there were since index `first`, and the last `limit` of them."""
-    turns = [n for n in range(first, len(messages)) if _has_calls(messages[n])]
-    return len(turns), [_round(messages, n) for n in turns[-limit:]]
+def latest_rounds(messages: Sequence[BaseMessage], first: int, limit: int) -> list[Round]:
+    """The last `limit` turns with calls since index `first`."""
+    turns: list[int] = []
+    place = len(messages)
+    while place > first and len(turns) < limit:
+        place -= 1
+        if _has_calls(messages[place]):
+            turns.append(place)
+    return [_round(messages, turn) for turn in reversed(turns)]
 
 
 def _has_calls(message: BaseMessage) -> bool:
@@ -74,7 +93,8 @@ def _has_calls(message: BaseMessage) -> bool:
 def _round(messages: Sequence[BaseMessage], turn: int) -> Round:
     message = messages[turn]
     results: dict[str, str] = {}
-    for later in messages[turn + 1 :]:
+    for place in range(turn + 1, len(messages)):
+        later = messages[place]
         if not isinstance(later, ToolMessage):
             break
         results[later.tool_call_id] = str(later.text)
@@ -91,7 +111,8 @@ def canonical(args: Any) -> str:
 
 def last_text(messages: Sequence[BaseMessage], first: int) -> str:
     """The latest thing the model said in this run."""
-    for message in reversed(messages[first:]):
+    for place in range(len(messages) - 1, first - 1, -1):
+        message = messages[place]
         if isinstance(message, AIMessage) and (text := text_of(message)):
             return text
     return ""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from langchain_core.messages import AnyMessage, BaseMessage, ToolCall, ToolMessage
+from langchain_core.messages import AnyMessage, ToolCall, ToolMessage
 from langgraph.errors import GraphBubbleUp
 
 from planloop.models import (
@@ -35,10 +35,10 @@ from planloop.tools import ToolPolicy, ToolRegistry, traits_of
 from . import _hints
 from ._budget import exhausted
 from ._events import emit
-from ._history import last_text, pending_calls, rounds_since, unanswered
+from ._history import last_text, latest_rounds, pending_calls, unanswered
 from ._node import Node
 from ._stuck import WINDOW, cycle_length
-from ._view import request_for
+from ._view import view_of
 
 ToolChoice = Literal["auto", "required", "none"]
 TERMINATE: Final = "terminate"
@@ -62,7 +62,7 @@ def make_think(made_of: Thinker) -> Node:
     """The node `think`."""
 
     def think(state: ReactState) -> Steps[AgentUpdate]:
-        log, run = state["messages"], state["run"]
+        log, run = as_log(state["messages"]), state["run"]
         if pending_calls(log):  # sequential tools: the next of this turn's calls is due
             return AgentUpdate(status="RUNNING")
         if limit := exhausted(made_of.budget, run["usage"], run["started"]):
@@ -70,10 +70,10 @@ def make_think(made_of: Thinker) -> Node:
         run = _watch(run, log)
         if run["stop"]:
             return AgentUpdate(run=run)
-        asked = request_for(log, run, system=made_of.system, window=made_of.memory.window_tokens)
+        view = view_of(log, run, system=made_of.system, window=made_of.memory.window_tokens)
         try:
             model = made_of.source.bound(made_of.registry.tools, made_of.tool_choice)
-            given = yield Invoke(model, asked)
+            given = yield Invoke(model, view.messages)
         except GraphBubbleUp:
             raise
         except Exception as error:  # a model may raise anything; the run ends by decision
@@ -81,16 +81,19 @@ def make_think(made_of: Thinker) -> Node:
             reason: StopReason = "context_overflow" if failure.overflow else "error"
             answer = last_text(log, run["first"])
             return _stopped(run, reason, failure.detail, answer=answer, fatal=failure.fatal)
-        reply = read_reply(given, id_taken=lambda call_id: _has_id(log, call_id))
-        spent = usage_of(given, asked)
+        reply = read_reply(
+            given, id_taken=lambda call_id: log.place(result_id(call_id)) is not None
+        )
+        spent = usage_of(given, view.tokens)
         emit("turn", number=run["usage"]["steps"] + 1, text=reply.text, usage=dict(spent))
         return _decide(made_of, run, log, reply, spent)
 
     return Node(think)
 
 
-def _has_id(log: Sequence[BaseMessage], call_id: str) -> bool:
-    return isinstance(log, MessageLog) and log.place(result_id(call_id)) is not None
+def as_log(messages: list[AnyMessage]) -> MessageLog:
+    """The log; a plain list, as a hand-made state has it, is read into one."""
+    return messages if isinstance(messages, MessageLog) else MessageLog(messages)
 
 
 def result_id(call_id: str) -> str:
@@ -208,15 +211,16 @@ def decision_on(policy: ToolPolicy | None, registry: ToolRegistry, call: ToolCal
 
 def _watch(run: ReactRun, log: Sequence[AnyMessage]) -> ReactRun:
     """Tell the model once that it goes in circles; if it goes on, stop."""
-    count, rounds = rounds_since(log, run["first"], WINDOW)
-    length = cycle_length(rounds)
+    length = cycle_length(latest_rounds(log, run["first"], WINDOW))
+    turns = run["usage"]["steps"]
     if not length:
         return run
     if not run["warned_at"]:
-        return {**run, "warned_at": count, "hint": _hints.STUCK}
-    if count < run["warned_at"] + length:
+        return {**run, "warned_at": turns, "hint": _hints.STUCK}
+    if turns < run["warned_at"] + length:
         return run
-    detail = f"The same {length} calls came back with the same results, also after a hint."
+    what = "The same call came back" if length == 1 else f"A cycle of {length} turns came back"
+    detail = f"{what} with the same results, also after a hint."
     return {**run, "stop": _stop("stuck", detail, last_text(log, run["first"]))}
 
 

@@ -23,6 +23,7 @@ from ._checks import check_files
 from ._node import Node
 from ._prompts import prompt
 
+SWITCHED_OFF = "Verification was switched off (verify=False)."
 _NOT_MET = ("not_met", "notmet", "unmet", "no", "false", "fail", "failed")
 _MET = ("met", "yes", "true", "pass", "passed")
 
@@ -57,7 +58,7 @@ def make_verify_step(source: ModelSource, *, verify: bool) -> Node:
 
     def verify_step(state: PlanningState) -> Steps[PlanningUpdate]:
         patch: dict[str, Any] = {}
-        warnings = [] if verify else ["Verification was switched off (verify=False)."]
+        warnings = [] if verify else [SWITCHED_OFF]
         usage = no_usage()
         for step_id in state["active"]:
             step = state["plan"].step(step_id)
@@ -69,7 +70,8 @@ def make_verify_step(source: ModelSource, *, verify: bool) -> Node:
                 usage = add_usage(usage, spent)
             met = bool(verdicts) and all(v["verdict"] == "met" for v in verdicts)
             patch[step_id] = {"verdicts": verdicts, "verified": met}
-        return PlanningUpdate(plan=patch, warnings=warnings, usage=usage)
+        new = [warning for warning in warnings if warning not in state["warnings"]]
+        return PlanningUpdate(plan=patch, warnings=new, usage=usage)
 
     return Node(verify_step)
 

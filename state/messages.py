@@ -17,22 +17,25 @@ from langchain_core.messages import (
     message_chunk_to_message,
 )
 from langchain_core.messages.base import BaseMessageChunk
+from langchain_core.messages.utils import count_tokens_approximately
 from langgraph.channels import DeltaChannel
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 
 class MessageLog(list[AnyMessage]):
-    """A list of messages that knows where each id stands.
+    """A list of messages that knows where each id stands, and what each message weighs.
 
-    Later versions of one log share the index: it only ever grows, and an entry counts only if the
-    message at that place still has that id, so a version that went another way is not misled.
+    Later versions of one log share this knowledge: it only ever grows, and an entry counts only
+    if the message at that place still has that id, so a version that went another way is not
+    misled.
     """
 
-    def __init__(self, messages: Iterable[Any] = (), places: dict[str, int] | None = None) -> None:
+    def __init__(self, messages: Iterable[Any] = (), known: "MessageLog | None" = None) -> None:
         super().__init__(messages)
-        if places is None:
+        if known is None:
             places = {str(m.id): n for n, m in enumerate(self) if isinstance(m, BaseMessage)}
-        self.places = places
+        self.places: dict[str, int] = places if known is None else known.places
+        self._tokens: dict[int, tuple[AnyMessage, int]] = {} if known is None else known._tokens
 
     def place(self, message_id: str) -> int | None:
         """Where the message with this id stands, or `None`."""
@@ -42,8 +45,17 @@ class MessageLog(list[AnyMessage]):
         found = (n for n, message in enumerate(self) if message.id == message_id)
         return next(found, None)
 
+    def tokens(self, place: int) -> int:
+        """Tokens of the message at this place: LangChain's approximation, counted once."""
+        message = self[place]
+        known = self._tokens.get(place)
+        if known is None or known[0] is not message:
+            known = (message, count_tokens_approximately([message]))
+            self._tokens[place] = known
+        return known[1]
+
     def __copy__(self) -> "MessageLog":
-        return MessageLog(self, self.places)
+        return MessageLog(self, self)
 
 
 def append_messages(log: Any, writes: Sequence[Any]) -> MessageLog:
@@ -54,7 +66,7 @@ def append_messages(log: Any, writes: Sequence[Any]) -> MessageLog:
     unknown id does nothing. Folding in one batch or in several gives the same log.
     """
     old = log if isinstance(log, MessageLog) else MessageLog(log or ())
-    new = MessageLog(old, old.places)
+    new = MessageLog(old, old)
     for message in _flatten(writes):
         if isinstance(message, RemoveMessage):
             new = _removed(new, str(message.id))

@@ -38,7 +38,7 @@ class ReactRun(TypedDict):
     hint: str
     """Said to the model with the next request; never stored as the user's words."""
     warned_at: int
-    """Number of rounds when the model was told that it repeats itself; 0 if it was not."""
+    """The turn after which the model was told that it repeats itself; 0 if it was not."""
     approved: list[str]
     """Ids of calls that a person approved."""
     stop: Stop | None
