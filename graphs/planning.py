@@ -1,14 +1,14 @@
 """The planning lifecycle: make a plan, have each step done and checked, report truthfully."""
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.store.base import BaseStore
 from langgraph.types import Checkpointer
 
-from planloop.models import ModelLike, model_roles
+from planloop.models import ModelLike, ModelSource, model_roles
 from planloop.nodes import (
     Bounds,
     Executor,
@@ -124,7 +124,7 @@ def create_planning_graph(
             output_schema=PlanningOutput,
         )
         .add_node("intake", make_intake(maker))
-        .add_node("create_plan", _plan_node(model, maker, planner, max_reflections))
+        .add_node("create_plan", _plan_node(roles, maker, planner, max_reflections))
         .add_node("fallback_plan", make_fallback_plan())
         .add_node("approve_plan", make_approve_plan(maker))
         .add_node("select_step", make_select_step(max_parallel_steps))
@@ -154,13 +154,15 @@ def create_planning_graph(
     return graph
 
 
-def _plan_node(model: Any, maker: PlanMaker, planner: str, max_reflections: int) -> Node:
+def _plan_node(
+    roles: Mapping[str, ModelSource], maker: PlanMaker, planner: str, max_reflections: int
+) -> Node:
     if planner == "tool":
         return make_create_plan_by_tool(maker)
     if planner != "reflect":
         raise WrongUse(f"planner is 'reflect' or 'tool', not {planner!r}.")
     graph = create_planner_graph(
-        model,
+        roles,
         max_reflections=max_reflections,
         max_plan_steps=maker.max_steps,
         executors=maker.executors,

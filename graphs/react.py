@@ -9,7 +9,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.store.base import BaseStore
 from langgraph.types import Checkpointer, Send
 
-from planloop.models import ModelLike, ModelSource
+from planloop.models import ModelLike, as_source
 from planloop.nodes import (
     Thinker,
     ToolChoice,
@@ -75,7 +75,7 @@ def create_react_graph(
     """
     registry = ToolRegistry([*tools, terminate] if tool_choice != "none" else [])
     thinker = Thinker(
-        source=ModelSource(model),
+        source=as_source(model),
         registry=registry,
         system=prompt if prompt is not None else default_prompt(),
         tool_choice=tool_choice,

@@ -3,8 +3,8 @@
 from .effects import Effect, Invoke, Steps, aperform, perform
 from .failures import Failure, describe_failure
 from .load import default_model_name, load_model
-from .reply import Reply, is_approval, looks_like_call, read_reply, text_of
-from .source import ModelLike, ModelSource, model_roles
+from .reply import Reply, is_approval, legal_name, looks_like_call, read_reply, text_of
+from .source import ModelLike, ModelSource, as_source, model_roles
 from .structured import Structured, structured
 from .usage import count_tokens, usage_of
 
@@ -18,10 +18,12 @@ __all__ = [
     "Steps",
     "Structured",
     "aperform",
+    "as_source",
     "count_tokens",
     "default_model_name",
     "describe_failure",
     "is_approval",
+    "legal_name",
     "load_model",
     "looks_like_call",
     "model_roles",

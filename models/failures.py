@@ -7,13 +7,16 @@ from langchain_core.exceptions import (
     ModelAuthenticationError,
     ModelConnectionError,
     ModelError,
+    ModelInvalidRequestError,
     ModelNotFoundError,
+    ModelPermissionDeniedError,
     ModelRateLimitError,
     ModelTimeoutError,
 )
 
-from planloop.state import ModelSetupError
-from planloop.state import one_line
+from planloop.state import ModelSetupError, one_line
+
+from .compat import UnreadableReply
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +45,22 @@ def describe_failure(error: Exception) -> Failure:
     if isinstance(error, ModelTimeoutError | TimeoutError):
         return Failure(f"The model did not answer in time ({words}).", False)
     if isinstance(error, ModelConnectionError | ConnectionError):
-        return Failure(
-            f"The model server cannot be reached: check that it runs and OPENAI_BASE_URL ({words}).",
-            True,
-        )
+        advice = "check that it runs, and OPENAI_BASE_URL"
+        return Failure(f"The model server cannot be reached: {advice} ({words}).", True)
+    if _is_refused(error):
+        return Failure(f"The model server refused the request: {words}", True)
+    if isinstance(error, UnreadableReply):
+        return Failure(words, False)
     if isinstance(error, ModelRateLimitError):
         return Failure(f"The model server limits the rate: try again later ({words}).", False)
     return Failure(f"The model call failed: {type(error).__name__}: {words}", False)
+
+
+def _is_refused(error: Exception) -> bool:
+    """Whether the server said no in a way that it will say again."""
+    if isinstance(error, ModelInvalidRequestError | ModelPermissionDeniedError):
+        return True
+    return getattr(error, "status_code", None) in (400, 403, 405, 413, 422, 501)
 
 
 def is_overflow(error: Exception) -> bool:
@@ -66,7 +78,7 @@ def is_refused_request(error: Exception) -> bool:
     """Whether the server rejected the form of a request (HTTP 400 or 422), not its content."""
     if isinstance(error, NotImplementedError):
         return True
-    return getattr(error, "status_code", None) in (400, 404, 422, 501) and not is_overflow(error)
+    return getattr(error, "status_code", None) in (400, 422, 501) and not is_overflow(error)
 
 
 def _text_of(error: Exception) -> str:

@@ -10,13 +10,21 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any
 
-from langchain_core.messages import AIMessage, BaseMessage, ToolCall, ToolMessage
+from langchain_core.messages import (
+    AIMessage,
+    BaseMessage,
+    InvalidToolCall,
+    ToolCall,
+    ToolMessage,
+)
 
 from planloop.state import cut_middle
 
+from .compat import BROKEN
 from .extract import find_json, without_thoughts
 
 _LEAKED = re.compile(r"<(?:\|)?tool_call(?:\|)?>|<function=|\[TOOL_CALLS\]|^Action:\s*\w", re.M)
+NAMELESS = "unnamed_tool"
 _CALL_KEYS = ("arguments", "parameters", "args")
 
 
@@ -56,12 +64,18 @@ def read_reply(message: BaseMessage, *, id_taken: Callable[[str], bool] = lambda
     used: set[str] = set()
     calls: list[ToolCall] = []
     answers: list[ToolMessage] = []
+    unfinished = given.response_metadata.get(BROKEN, {})
+    invalids: list[InvalidToolCall] = list(given.invalid_tool_calls)
     for call in given.tool_calls:
-        calls.append(ToolCall(**{**call, "id": _own_id(call["id"], used, id_taken)}))
+        if call["id"] in unfinished:
+            invalids.append(_unfinished(call, unfinished[call["id"]]))
+            continue
+        name = call["name"].strip() or NAMELESS
+        calls.append(ToolCall(**{**call, "name": name, "id": _own_id(call["id"], used, id_taken)}))
     broken: list[ToolCall] = []
-    for invalid in given.invalid_tool_calls:
+    for invalid in invalids:
         call_id = _own_id(invalid["id"], used, id_taken)
-        name, raw = invalid["name"] or "unknown", invalid["args"] or ""
+        name, raw = (invalid["name"] or "").strip() or NAMELESS, invalid["args"] or ""
         args = _repaired(raw)
         call = ToolCall(name=name, args=args or {}, id=call_id, type="tool_call")
         if args is not None:
@@ -71,6 +85,12 @@ def read_reply(message: BaseMessage, *, id_taken: Callable[[str], bool] = lambda
         answers.append(_bad_arguments(call, raw, invalid.get("error")))
     stored = _storable(given, [*calls, *broken])
     return Reply(stored, text_of(given), calls, answers, _is_cut_off(given))
+
+
+def _unfinished(call: ToolCall, raw: str) -> InvalidToolCall:
+    return InvalidToolCall(
+        name=call["name"], args=raw, id=call["id"], error="cut off", type="invalid_tool_call"
+    )
 
 
 def _own_id(given: str | None, used: set[str], id_taken: Callable[[str], bool]) -> str:
@@ -121,11 +141,20 @@ def _storable(given: AIMessage, calls: list[ToolCall]) -> AIMessage:
     return given.model_copy(
         update={
             "content": content,
-            "tool_calls": calls,
+            "tool_calls": [{**call, "name": legal_name(call["name"])} for call in calls],
             "invalid_tool_calls": [],
             "additional_kwargs": extra,
         }
     )
+
+
+def legal_name(name: str) -> str:
+    """A name that servers accept in a replayed call; whether it is a tool is not decided here.
+
+    >>> legal_name("functions.add"), legal_name("查询")
+    ('functions_add', '__')
+    """
+    return re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:64] or NAMELESS
 
 
 _CALL_BLOCKS = ("tool_call", "tool_use", "invalid_tool_call", "function_call")
@@ -139,9 +168,10 @@ def _is_cut_off(message: AIMessage) -> bool:
 def looks_like_call(text: str, tools: Collection[str]) -> bool:
     """Whether a text is a tool call that missed the tool channel.
 
-    A known marker of a call, or JSON that names one of the tools and brings arguments.
+    A known marker of a call, a first line that is the name of a tool, or JSON that names a tool
+    or brings arguments.
     """
-    if _LEAKED.search(text):
+    if _LEAKED.search(text) or text.split("\n", 1)[0].strip() in tools:
         return True
     for value in find_json(text):
         items = value if isinstance(value, list) else [value]

@@ -10,20 +10,21 @@ from langchain_core.tools import BaseTool
 
 from planloop.state import WrongUse
 
+from .compat import tolerant
 from .load import default_model_name, load_model
 
-ModelLike = BaseChatModel | str | None
-"""A chat model, `"provider:name"`, or `None` for the default of the environment."""
-Role = str
 ROLES = ("planner", "reviewer", "judge", "summary", "default")
+
+
+Role = str
 
 
 class ModelSource:
     """One model for a graph. A graph can so be built and drawn without key or network."""
 
-    def __init__(self, model: ModelLike = None) -> None:
+    def __init__(self, model: BaseChatModel | str | None = None) -> None:
         self._given = model
-        self._model = model if isinstance(model, BaseChatModel) else None
+        self._model = tolerant(model) if isinstance(model, BaseChatModel) else None
         self._lock = Lock()
         self._bound: dict[tuple[str, str], Runnable[Any, Any]] = {}
         self.form: str | None = None
@@ -38,7 +39,7 @@ class ModelSource:
         with self._lock:
             if self._model is None:
                 name = self._given if isinstance(self._given, str) else default_model_name()
-                self._model = load_model(name)
+                self._model = tolerant(load_model(name))
             return self._model
 
     @property
@@ -57,6 +58,13 @@ class ModelSource:
         return self._bound[key]
 
 
+ModelLike = BaseChatModel | ModelSource | str | None
+"""A chat model, `"provider:name"`, or `None` for the default of the environment.
+
+A `ModelSource` is used as it is, so that two graphs share what they learn of one model.
+"""
+
+
 def model_roles(model: ModelLike | Mapping[str, ModelLike]) -> dict[Role, ModelSource]:
     """One source a role; roles that share a model share its source, and what it learnt.
 
@@ -64,7 +72,7 @@ def model_roles(model: ModelLike | Mapping[str, ModelLike]) -> dict[Role, ModelS
         WrongUse: The mapping has an unknown role, or neither a role's model nor a default.
     """
     if not isinstance(model, Mapping):
-        return dict.fromkeys(ROLES, ModelSource(model))
+        return dict.fromkeys(ROLES, as_source(model))
     if unknown := set(model) - set(ROLES):
         raise WrongUse(f"Unknown roles {sorted(unknown)}: use {', '.join(ROLES)}.")
     sources: dict[int, ModelSource] = {}
@@ -73,5 +81,10 @@ def model_roles(model: ModelLike | Mapping[str, ModelLike]) -> dict[Role, ModelS
         if role not in model and "default" not in model:
             raise WrongUse(f"No model for the role '{role}': give it, or one for 'default'.")
         given = model.get(role, model.get("default"))
-        roles[role] = sources.setdefault(id(given), ModelSource(given))
+        roles[role] = sources.setdefault(id(given), as_source(given))
     return roles
+
+
+def as_source(model: ModelLike) -> ModelSource:
+    """The source of a model."""
+    return model if isinstance(model, ModelSource) else ModelSource(model)

@@ -106,10 +106,17 @@ def _asker(source: ModelSource, schema: type[BaseModel], form: str) -> Runnable[
     if form == "prompt":
         return model
     plain = {**schema.model_json_schema(), "title": schema.__name__}
-    try:
-        return model.with_structured_output(plain, method=form, include_raw=True)
-    except (NotImplementedError, ValueError, TypeError):
-        return None
+    ways: list[Callable[[], Runnable[Any, Any]]] = [
+        lambda: model.with_structured_output(plain, method=form, include_raw=True)
+    ]
+    if own := getattr(model, "asking_for", None):
+        ways.insert(0, lambda: own(plain, form))
+    for way in ways:
+        try:
+            return way()
+        except (NotImplementedError, ValueError, TypeError):
+            continue
+    return None
 
 
 def _raw_message(raw: Any) -> AIMessage:
@@ -169,11 +176,10 @@ def _unwrapped(candidate: Any) -> list[Any]:
     """A candidate as it is, then what stands in the envelope of a call or a schema."""
     shapes = [candidate]
     if isinstance(candidate, dict):
-        shapes += [
-            inner
-            for key in ("arguments", "parameters", "args", "properties", "plan")
-            if isinstance(inner := candidate.get(key), dict | list)
-        ]
+        inner = [candidate.get(key) for key in ("arguments", "parameters", "args", "properties")]
+        shapes += [value for value in inner if isinstance(value, dict)]
+        if isinstance(candidate.get("plan"), dict | list):
+            shapes.append(candidate["plan"])
     return shapes
 
 

@@ -13,6 +13,7 @@ from planloop.models import (
     Reply,
     Steps,
     describe_failure,
+    legal_name,
     looks_like_call,
     read_reply,
     usage_of,
@@ -152,10 +153,13 @@ def _call_reply(
     run = {**run, "nudges": 0}
     ends = [call for call in reply.calls if call["name"].strip() == TERMINATE]
     work = [call for call in reply.calls if call["name"].strip() != TERMINATE]
-    answers = list(reply.answers)
+    answers = [_own(answer) for answer in reply.answers]
     if ends and not work and not answers:
         return _terminated(run, log, reply, ends)
     answers += [_answer(call, _hints.TERMINATE_ALONE) for call in ends]
+    odd = [call for call in work if legal_name(call["name"]) != call["name"]]
+    answers += [_own(_refused_name(made_of.registry, call)) for call in odd]
+    work = [call for call in work if call not in odd]
     room = _calls_left(made_of.budget, run["usage"])
     late = work[room:] if room is not None else []
     answers += [_answer(call, _hints.NO_CALLS_LEFT) for call in late]
@@ -185,12 +189,20 @@ def _terminated(
     return {**update, "messages": [reply.message, *closed]}
 
 
+def _own(answer: ToolMessage) -> ToolMessage:
+    return answer.model_copy(update={"id": result_id(answer.tool_call_id)})
+
+
+def _refused_name(registry: ToolRegistry, call: ToolCall) -> ToolMessage:
+    """The registry's answer to a name that no tool can have; nothing is run."""
+    answer = registry.run(call)
+    return answer if isinstance(answer, ToolMessage) else unanswered(call)
+
+
 def _answer(
     call: ToolCall, text: str, status: Literal["success", "error"] = "error"
 ) -> ToolMessage:
-    return unanswered(call, text).model_copy(
-        update={"status": status, "id": result_id(str(call["id"]))}
-    )
+    return _own(unanswered(call, text).model_copy(update={"status": status}))
 
 
 def _calls_left(budget: Budget, usage: Usage) -> int | None:

@@ -166,11 +166,11 @@ class Runs:
         return [view for view in views if view is not None]
 
     def _find(self, thread: str) -> RunView | None:
-        snapshot = self.graph.get_state({"configurable": {"thread_id": thread}})
+        snapshot = self.graph.get_state(_address(thread), subgraphs=True)
         return _view(thread, snapshot) if snapshot.created_at else None
 
     async def _astatus(self, thread: str) -> RunView:
-        return _view(thread, await self.graph.aget_state({"configurable": {"thread_id": thread}}))
+        return _view(thread, await self.graph.aget_state(_address(thread), subgraphs=True))
 
     def _starting(
         self, thread: str | None, workspace: str | None, notes: Mapping[str, str] | None
@@ -239,6 +239,10 @@ def _thread_of(config: RunnableConfig) -> str:
     return str(config.get("configurable", {})["thread_id"])
 
 
+def _address(thread: str) -> RunnableConfig:
+    return RunnableConfig(configurable={"thread_id": thread})
+
+
 def _input(request: str | Mapping[str, Any]) -> dict[str, Any]:
     return {"request": request} if isinstance(request, str) else dict(request)
 
@@ -251,9 +255,24 @@ def _config(thread: str, workspace: str | None, notes: Mapping[str, str]) -> Run
     return RunnableConfig(configurable={"thread_id": thread}, metadata=metadata)
 
 
+def _open_questions(snapshot: StateSnapshot) -> list[Pending]:
+    """The questions that are really open.
+
+    A task that runs an inner graph still shows an interrupt that was answered, if the process died
+    later in that graph; what is open stands in the inner graph's own state.
+    """
+    found: list[Pending] = []
+    for task in snapshot.tasks:
+        if isinstance(task.state, StateSnapshot):
+            found += _open_questions(task.state)
+        else:
+            found += [Pending(item.id, item.value) for item in task.interrupts]
+    return list({question.id: question for question in found}.values())
+
+
 def _view(thread: str, snapshot: StateSnapshot) -> RunView:
     metadata: Mapping[str, Any] = snapshot.metadata or {}
-    pending = [Pending(item.id, item.value) for item in snapshot.interrupts]
+    pending = _open_questions(snapshot)
     # Not `snapshot.next`: it leaves out a task whose writes were saved before the process died.
     status: RunStatus = "waiting" if pending else "interrupted" if snapshot.tasks else "finished"
     return RunView(

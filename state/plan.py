@@ -56,6 +56,13 @@ class DraftStep(BaseModel):
         as_texts
     )
 
+    @model_validator(mode="before")
+    @classmethod
+    def _no_call(cls, value: Any) -> Any:
+        if isinstance(value, dict) and {"arguments", "parameters"} & value.keys():
+            raise ValueError("this is a tool call, not a step")
+        return value
+
     @field_validator("name", "description", mode="before")
     @classmethod
     def _plain_text(cls, value: Any) -> Any:

@@ -2,8 +2,9 @@
 
     python driver.py DATABASE LOG KILL_AT      starts the run, or resumes it if there is one
 
-Every effect appends a line to LOG. `KILL_AT` names a moment (see `moment`); at its first coming
-the process kills itself with SIGKILL. A file beside LOG remembers that it has been.
+Every effect appends a line to LOG, and so does answering the question that step 2 asks.
+`KILL_AT` names a moment (see `moment`); at its first coming the process kills itself with SIGKILL.
+A file beside LOG remembers that it has been.
 """
 
 import json
@@ -19,6 +20,7 @@ from langchain_core.tools import tool
 from planloop import Runs, create_planning_graph, create_react_graph, open_saver
 from planloop.errors import UnknownThread
 from planloop.testing import ScriptedModel, call, calls
+from planloop.tools import ask_human
 
 DATABASE, LOG, KILL_AT = sys.argv[1], Path(sys.argv[2]), sys.argv[3]
 DIED = LOG.with_suffix(".died")
@@ -31,12 +33,16 @@ def moment(name: str) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
+def note(name: str) -> None:
+    with LOG.open("a") as log:
+        log.write(f"{name}\n")
+
+
 @tool
 def effect(name: str) -> str:
     """Leave a trace in the world."""
     moment(f"before {name}")
-    with LOG.open("a") as log:
-        log.write(f"{name}\n")
+    note(name)
     moment(f"after {name}")
     return f"{name} is done"
 
@@ -46,10 +52,17 @@ def worker(messages: list[BaseMessage]) -> AIMessage:
     task = next(m.text for m in messages if isinstance(m, HumanMessage))
     step = task.split("Your step (")[1][:2]
     results = [m for m in messages if isinstance(m, ToolMessage)]
-    moment(f"think {step} {len(results)}")
+    moment(f"think {step} {sum(m.name == 'effect' for m in results)}")
+    if step == "s2" and not results and not is_answered(messages):
+        return call("ask_human", question="go on?")
+    results = [m for m in results if m.name == "effect"]
     if not results:
         return calls(("effect", {"name": f"{step}a"}), ("effect", {"name": f"{step}b"}))
     return call("effect", name=f"{step}c") if len(results) == 2 else AIMessage(f"{step} is done")
+
+
+def is_answered(messages: list[BaseMessage]) -> bool:
+    return any(m.name == "ask_human" for m in messages)
 
 
 def planner(messages: list[BaseMessage]) -> str:
@@ -60,7 +73,7 @@ def planner(messages: list[BaseMessage]) -> str:
 
 
 def main() -> None:
-    react = create_react_graph(ScriptedModel(repeat=worker), [effect])
+    react = create_react_graph(ScriptedModel(repeat=worker), [effect, ask_human])
     with open_saver(f"sqlite:///{DATABASE}") as saver:
         model = ScriptedModel(repeat=planner)
         graph = create_planning_graph(model, react, max_reflections=0, checkpointer=saver)
@@ -69,6 +82,9 @@ def main() -> None:
             view = runs.resume("t", on_event=phase)
         except UnknownThread:
             view = runs.start("do it", thread="t", on_event=phase)
+        if view.pending:
+            note("answered")
+            view = runs.answer("t", "yes", on_event=phase)
     report = view.values["report"]
     print(report["outcome"], [step["attempts"] for step in report["steps"]])
 

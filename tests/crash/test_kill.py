@@ -34,7 +34,7 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path: Path, kill_at: str) -> None
     resumed = drive(tmp_path, kill_at)
     assert resumed.returncode == 0, resumed.stderr
     assert resumed.stdout.strip() == "completed_unverified [1, 1, 1]"
-    names = [f"s{n}{letter}" for n in (1, 2, 3) for letter in "abc"]
+    names = ["answered", *(f"s{n}{letter}" for n in (1, 2, 3) for letter in "abc")]
     assert effects(tmp_path) == dict.fromkeys(names, 1)
 
 

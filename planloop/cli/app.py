@@ -1,0 +1,209 @@
+"""The commands with their options. What they do is imported when it is asked for."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Annotated, Literal, ParamSpec
+
+import typer
+
+P = ParamSpec("P")
+app = typer.Typer(
+    help="Plan-and-execute agents: plan, act, check, report; stop and go on at any point.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+models = typer.Typer(help="The small local models, and fetching them.", add_completion=False)
+app.add_typer(models, name="models")
+
+Model = Annotated[
+    str, typer.Option("--model", help="provider:name; default: PLANLOOP_MODEL, OpenAI, local.")
+]
+Db = Annotated[
+    str | None, typer.Option("--db", help="File or URL of the database of runs.", metavar="PATH")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, and ask nothing.")]
+Thread = Annotated[str, typer.Argument(help="Id of the run, see `planloop runs`.")]
+Request = Annotated[str, typer.Argument(help="What should be done.", metavar="TEXT")]
+
+
+def command(home: typer.Typer, name: str) -> Callable[[Callable[P, int]], Callable[P, None]]:
+    """Register a command that returns its exit code, or fails with a sentence and 2."""
+
+    def register(body: Callable[P, int]) -> Callable[P, None]:
+        @wraps(body)
+        def told(*args: P.args, **kwargs: P.kwargs) -> None:
+            from planloop.errors import PlanloopError
+
+            from .screen import Screen
+
+            try:
+                code = body(*args, **kwargs)
+            except PlanloopError as error:
+                Screen(as_json=True).say(f"Error: {error}")
+                code = 2
+            except KeyboardInterrupt:
+                code = 130
+            raise typer.Exit(code)
+
+        home.command(name)(told)
+        return told
+
+    return register
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from planloop import __version__
+
+        typer.echo(f"planloop {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+@command(app, "run")
+def run(
+    request: Request,
+    model: Model = "",
+    workspace: Annotated[
+        str | None, typer.Option(help="Folder that the tools read and write.", metavar="DIR")
+    ] = None,
+    thread: Annotated[str | None, typer.Option(help="Id for the run; default: a new one.")] = None,
+    db: Db = None,
+    approve_plan: Annotated[
+        bool, typer.Option("--approve-plan", help="Ask before the first step.")
+    ] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Approve the plan and every tool call beforehand.")
+    ] = False,
+    as_json: Json = False,
+    max_steps: Annotated[
+        int | None, typer.Option(min=1, help="Steps that the plan may have.")
+    ] = None,
+    max_attempts: Annotated[int, typer.Option(min=1, help="Attempts at one step.")] = 2,
+    max_replans: Annotated[int, typer.Option(min=0, help="New plans after failures.")] = 1,
+    no_verify: Annotated[
+        bool, typer.Option("--no-verify", help="Do not check success criteria.")
+    ] = False,
+    seconds: Annotated[
+        float | None, typer.Option(min=0, help="Begin no step after this time.")
+    ] = None,
+) -> int:
+    """Plan, do each step, check it, and report."""
+    from . import begin
+    from .settings import RunSettings
+
+    settings = RunSettings(
+        model=model,
+        yes=yes,
+        approve_plan=approve_plan,
+        verify=not no_verify,
+        max_steps=max_steps,
+        max_attempts=max_attempts,
+        max_replans=max_replans,
+        seconds=seconds,
+    )
+    return begin.run(request, settings, thread=thread, workspace=workspace, db=db, as_json=as_json)
+
+
+@command(app, "plan")
+def plan(request: Request, model: Model = "", as_json: Json = False) -> int:
+    """Only plan. Exit code 1 means that no plan could be made."""
+    from . import begin
+    from .settings import RunSettings
+
+    return begin.plan(request, RunSettings(model=model), as_json=as_json)
+
+
+@command(app, "resume")
+def resume(thread: Thread, model: Model = "", db: Db = None, as_json: Json = False) -> int:
+    """Go on with a run that was cut off or waits."""
+    from . import saved
+
+    return saved.resume(thread, model=model, db=db, as_json=as_json)
+
+
+@command(app, "answer")
+def answer(
+    thread: Thread,
+    answer: Annotated[
+        str | None, typer.Argument(help="Text or JSON; with --no, the reason.", metavar="ANSWER")
+    ] = None,
+    question: Annotated[
+        str | None, typer.Option("--id", help="Which question, where several are open.")
+    ] = None,
+    yes: Annotated[bool | None, typer.Option("--yes/--no", help="Approve or refuse.")] = None,
+    db: Db = None,
+    as_json: Json = False,
+) -> int:
+    """Answer what a run waits for, and go on with it."""
+    from . import saved
+
+    return saved.answer(thread, answer, question=question, yes=yes, db=db, as_json=as_json)
+
+
+@command(app, "show")
+def show(thread: Thread, db: Db = None, as_json: Json = False) -> int:
+    """Show a run: its plan, its report, what it waits for."""
+    from . import saved
+
+    return saved.show(thread, db=db, as_json=as_json)
+
+
+@command(app, "runs")
+def runs(db: Db = None) -> int:
+    """List the runs, newest first."""
+    from . import saved
+
+    return saved.list_runs(db=db)
+
+
+@command(app, "graph")
+def graph(
+    name: Annotated[
+        Literal["react", "planner", "planning"], typer.Argument(help="Which graph.")
+    ] = "planning",
+    lifecycle: Annotated[
+        bool, typer.Option("--lifecycle", help="The phases of a planning run instead.")
+    ] = False,
+    ascii_only: Annotated[
+        bool, typer.Option("--ascii", help="As text instead of Mermaid.")
+    ] = False,
+) -> int:
+    """Draw a graph as Mermaid, with the graphs inside it."""
+    from . import draw
+
+    return draw.graph(name, lifecycle=lifecycle, ascii_only=ascii_only)
+
+
+@command(app, "demo")
+def demo() -> int:
+    """Show all of it in seconds, without a model: plan, retry, question, kill, resume."""
+    from . import demo as show_demo
+
+    return show_demo.run_demo()
+
+
+@models.callback(invoke_without_command=True)
+def _models(context: typer.Context) -> None:
+    """The small local models, and fetching them."""
+    if context.invoked_subcommand is None:
+        from . import weights
+
+        raise typer.Exit(weights.list_models())
+
+
+@command(models, "fetch")
+def fetch(name: Annotated[str, typer.Argument(help="As `planloop models` lists it.")]) -> int:
+    """Fetch a local model, once."""
+    from . import weights
+
+    return weights.fetch_model(name)
