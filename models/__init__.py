@@ -2,13 +2,14 @@
 
 from .effects import Effect, Invoke, Steps, aperform, perform
 from .failures import Failure, describe_failure
-from .load import default_model_name, load_model
+from .load import DEFAULT_OPENAI_MODEL, default_model_name, load_model
 from .reply import Reply, is_approval, legal_name, looks_like_call, read_reply, text_of
 from .source import ModelLike, ModelSource, as_source, model_roles
 from .structured import Structured, structured
 from .usage import count_tokens, usage_of
 
 __all__ = [
+    "DEFAULT_OPENAI_MODEL",
     "Effect",
     "Failure",
     "Invoke",

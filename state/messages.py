@@ -32,10 +32,14 @@ class MessageLog(list[AnyMessage]):
 
     def __init__(self, messages: Iterable[Any] = (), known: "MessageLog | None" = None) -> None:
         super().__init__(messages)
+        self.places: dict[str, int]
+        self._tokens: dict[int, tuple[AnyMessage, int]]
         if known is None:
-            places = {str(m.id): n for n, m in enumerate(self) if isinstance(m, BaseMessage)}
-        self.places: dict[str, int] = places if known is None else known.places
-        self._tokens: dict[int, tuple[AnyMessage, int]] = {} if known is None else known._tokens
+            own = enumerate(self)
+            self.places = {str(m.id): n for n, m in own if isinstance(m, BaseMessage)}
+            self._tokens = {}
+        else:
+            self.places, self._tokens = known.places, known._tokens
 
     def place(self, message_id: str) -> int | None:
         """Where the message with this id stands, or `None`."""

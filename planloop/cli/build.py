@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from langchain_core.tools import BaseTool
 from langgraph.graph.state import CompiledStateGraph
 
 from planloop.graphs import create_planner_graph, create_planning_graph, create_react_graph
@@ -9,7 +10,7 @@ from planloop.models import ModelLike
 from planloop.runs import Runs
 from planloop.savers import Saver
 from planloop.state import Budget
-from planloop.tools import ToolPolicy, default_tools
+from planloop.tools import ToolPolicy, default_tools, file_tools
 
 from .settings import RunSettings
 
@@ -26,7 +27,7 @@ def planning_graph(
     local = settings.is_local
     worker = create_react_graph(
         model,
-        default_tools(people=not local),
+        _tools(settings),
         name="worker",
         budget=Budget(steps=LOCAL_TURNS) if local else Budget(),
         policy=ToolPolicy.trusted() if settings.yes else ToolPolicy.workspace(),
@@ -43,6 +44,13 @@ def planning_graph(
         budget=Budget(steps=None, seconds=settings.seconds),
         checkpointer=saver,
     )
+
+
+def _tools(settings: RunSettings) -> list[BaseTool]:
+    """What a step may be done with. Code of a small model is not worth a question: no Python."""
+    if settings.is_local and not settings.yes:
+        return file_tools()
+    return default_tools(people=not settings.is_local)
 
 
 def planner_graph(settings: RunSettings, model: ModelLike = None) -> AnyGraph:

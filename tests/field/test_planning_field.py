@@ -220,10 +220,12 @@ def test_c34_an_exhausted_budget_completes_no_step_and_loses_no_finding() -> Non
         """Search."""
         return f"found {q}"
 
-    worker = ScriptedModel(
-        [AIMessage("so far: 7", tool_calls=[{"name": "search", "args": {"q": str(n)}, "id": str(n)}])
-         for n in range(4)]
-    )  # fmt: skip
+    def searching(n: int) -> AIMessage:
+        turn = call("search", str(n), q=str(n))
+        turn.content = "so far: 7"
+        return turn
+
+    worker = ScriptedModel([searching(n) for n in range(4)])
     react = create_react_graph(worker, [search], budget=Budget(steps=2))
     model = ScriptedModel([ONE_STEP, APPROVED, "All done!"])
     graph = create_planning_graph(model, react, max_attempts=1, max_replans=0)
@@ -271,14 +273,20 @@ def test_c36_a_removed_step_stays_in_the_history() -> None:
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
-        ("[code] x", "code"), ("[Agent_2] x", "agent_2"), ("**[DATA_ANALYSIS]** x", "data_analysis"),
-        ("[CODE ] x", "code"), ("[data-analysis]: x", "data_analysis"), ("[TODO] x [code]", "code"),
-        ("【搜索】查资料", "搜索"), ("[搜索] 查资料", "搜索"), ("［CODE］写代码", "code"),
+        ("[code] x", "code"),
+        ("[Agent_2] x", "agent_2"),
+        ("**[DATA_ANALYSIS]** x", "data_analysis"),
+        ("[CODE ] x", "code"),
+        ("[data-analysis]: x", "data_analysis"),
+        ("[TODO] x [code]", "code"),
+        ("【搜索】查资料", "搜索"),
+        ("[搜索] 查资料", "搜索"),
+        ("［CODE］写代码", "code"),
     ],
-)  # fmt: skip
+)
 def test_c38_c41_a_tag_in_any_form_reaches_its_executor(text: str, wanted: str) -> None:
     names = ("general", "code", "agent_2", "data_analysis", "搜索")
-    executors = dict.fromkeys(names, done)
+    executors: Any = dict.fromkeys(names, done)
     result = create_planning_graph(planner_of(text), executors).invoke({"request": "x"})
     (step,) = result["report"]["steps"]
     assert step["executor"] == wanted
@@ -369,7 +377,8 @@ def test_c59_two_runs_have_two_plans() -> None:
     )
     config: Any = {"configurable": {"thread_id": "t"}}
     first = graph.invoke({"request": "one"}, config)
-    second = graph.invoke({"messages": [("user", "two")]}, config)
+    again: Any = {"messages": [("user", "two")]}
+    second = graph.invoke(again, config)
     assert first["plan"].id != second["plan"].id
     assert [s.name for s in second["plan"].steps] == ["z"]
     assert second["plan"].request == "two"
@@ -381,8 +390,8 @@ def test_c60_an_empty_request_is_refused_before_any_call() -> None:
     for graph in (create_planning_graph(model, done), create_planner_graph(model)):
         with pytest.raises(EmptyRequest):
             graph.invoke({"request": "  "})
-    blocks: Any = [{"type": "text", "text": "do x"}]
-    result = create_planning_graph(planner_of("a"), done).invoke({"messages": [("user", blocks)]})
+    blocks: Any = {"messages": [("user", [{"type": "text", "text": "do x"}])]}
+    result = create_planning_graph(planner_of("a"), done).invoke(blocks)
     assert result["plan"].request == "do x"
 
 
@@ -580,6 +589,7 @@ def test_without_executors_or_with_odd_ones_it_is_said_at_build() -> None:
 
 def test_c112_the_parents_messages_hold_no_chatter() -> None:
     worker = create_react_graph(ScriptedModel(["done"]))
-    result = create_planning_graph(planner_of("A"), worker).invoke({"messages": [("user", "go")]})
+    given: Any = {"messages": [("user", "go")]}
+    result = create_planning_graph(planner_of("A"), worker).invoke(given)
     assert [m.type for m in result["messages"]] == ["human", "ai"]
     assert not any(isinstance(m, ToolMessage) for m in result["messages"])

@@ -225,7 +225,8 @@ def test_c92_a_second_run_on_the_thread_starts_with_fresh_counts() -> None:
     )
     config: Any = {"configurable": {"thread_id": "t"}}
     graph.invoke({"request": "first"}, config)
-    result = graph.invoke({"messages": [("user", "second")]}, config)
+    second: Any = {"messages": [("user", "second")]}
+    result = graph.invoke(second, config)
     assert result["outcome"]["answer"] == "two"
     assert [m.text for m in result["messages"] if m.type == "human"] == ["first", "second"]
 

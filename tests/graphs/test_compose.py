@@ -35,7 +35,7 @@ def test_a_react_graph_is_a_node_of_a_host_graph_and_inherits_its_saver() -> Non
         return "seen"
 
     react = create_react_graph(ScriptedModel([call("look"), "done"]), [look])
-    host = (
+    host: Any = (
         StateGraph(MessagesState)
         .add_node("agent", react)
         .add_edge(START, "agent")
@@ -54,7 +54,7 @@ def test_c134_a_parents_own_keys_stay_as_they_are() -> None:
         extra: int
 
     planning = create_planning_graph(planner_of("A"), done)
-    host = (
+    host: Any = (
         StateGraph(Host)
         .add_node("plan", planning)
         .add_edge(START, "plan")

@@ -1,3 +1,5 @@
+# Modules that planloop.models does not export: type checkers know the folders' stubs only.
+# pyright: reportMissingImports=false, reportAttributeAccessIssue=false
 """Loopback servers for the tests of this folder: any handler, and a scripted llama.cpp."""
 
 import json

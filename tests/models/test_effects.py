@@ -27,6 +27,7 @@ class Get:
 
 def work() -> Steps[list[str]]:
     first = yield Get(1)
+    second = "not reached"
     try:
         yield Get(KeyError("gone"))
     except KeyError as error:

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from planloop.models.load import DEFAULT_OPENAI_MODEL, default_model_name, load_model
-from planloop.state.errors import MissingExtra, ModelSetupError
+from planloop.errors import MissingExtra, ModelSetupError
+from planloop.models import DEFAULT_OPENAI_MODEL, default_model_name, load_model
 
 Serve = Callable[[type[BaseHTTPRequestHandler]], str]
 

@@ -1,3 +1,5 @@
+# Modules that planloop.models does not export: type checkers know the folders' stubs only.
+# pyright: reportMissingImports=false, reportAttributeAccessIssue=false
 """The local chat model as its users see it, over a scripted llama.cpp server on loopback."""
 
 import asyncio
@@ -17,9 +19,9 @@ from langchain_core.runnables import Runnable
 from langchain_core.tools import tool
 from pydantic import Field
 
+from planloop.errors import ToolSetupError
 from planloop.models.local_chat import LocalChat
 from planloop.models.local_schema import LONGEST
-from planloop.state.errors import ToolSetupError
 
 Stub = Any  # the scripted server of conftest.py, which cannot be imported from here
 LIST_FILES = {"tool": "list_files", "args": {"folder": "."}}

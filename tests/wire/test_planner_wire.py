@@ -353,6 +353,23 @@ async def test_a_reply_that_is_no_completion_gives_the_fallback(desk: Desk, repl
     assert len(desk.stub.requests) <= 4
 
 
+@pytest.mark.parametrize("content", [1, True, {"steps": ["a"]}, [[]], [{"type": "text"}]])
+@pytest.mark.parametrize("finish", ["stop", "length"])
+async def test_content_of_an_odd_type_ends_with_a_plan(
+    desk: Desk, content: Any, finish: str
+) -> None:
+    desk.stub.play(repeat=text(content, finish))
+    await desk()
+    assert len(desk.stub.requests) <= 4
+
+
+async def test_a_count_that_is_none_does_no_harm(desk: Desk) -> None:
+    odd: dict[str, Any] = {"prompt_tokens": [], "completion_tokens": {}, "total_tokens": []}
+    desk.stub.play([completion({"role": "assistant", "content": JSON}, usage=odd)])
+    assert names(await desk()) == ["a"]
+    assert type(desk.result["usage"]["input_tokens"]) is int
+
+
 @pytest.mark.parametrize("refuse", [[], ["json_schema"], ["json_schema", "tools", "json_object"]])
 async def test_a_streaming_client_plans_as_well(desk: Desk, refuse: list[Feature]) -> None:
     desk.stub.play([text(f"Here:\n```json\n{JSON}\n```"), APPROVED], refuse=refuse)

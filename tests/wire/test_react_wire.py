@@ -502,6 +502,30 @@ async def test_missing_usage_is_estimated(bench: Bench) -> None:
     assert usage["input_tokens"] > 0 and usage["output_tokens"] > 0
 
 
+@pytest.mark.parametrize(
+    "usage",
+    [
+        {"prompt_tokens": [], "completion_tokens": {}, "total_tokens": []},
+        {"prompt_tokens": None, "completion_tokens": None},
+        {},
+    ],
+)
+async def test_a_count_that_is_none_does_no_harm(bench: Bench, usage: Any) -> None:
+    bench.stub.play([completion({"role": "assistant", "content": "hello"}, usage=usage)])
+    outcome = await bench()
+    assert outcome["answer"] == "hello", outcome["detail"]
+    spent = (outcome["usage"]["input_tokens"], outcome["usage"]["output_tokens"])
+    assert all(type(count) is int and count >= 0 for count in spent)
+
+
+@pytest.mark.parametrize("content", [[{"type": "text", "text": None}], [{"type": "text"}], [None]])
+async def test_c16_blocks_that_hold_nothing_are_nothing(bench: Bench, content: Any) -> None:
+    bench.stub.play([completion({"role": "assistant", "content": content}, usage=None), text("42")])
+    outcome = await bench()
+    assert outcome["answer"] == "42", outcome["detail"]
+    assert [stored.text for stored in bench.ai] == ["42"]
+
+
 UNREADABLE = {
     "no choices": raw({"id": "x", "object": "chat.completion", "choices": []}),
     "choices null": raw({"id": "x", "object": "chat.completion", "choices": None}),
@@ -585,6 +609,25 @@ async def test_a_call_that_comes_in_pieces_is_put_together(bench: Bench) -> None
     )
     assert (await bench(bench.stub.model(streaming=True)))["answer"] == "3"
     assert bench.ran == [(1, 2)]
+
+
+async def test_c05_c19_a_cut_call_without_an_id_is_not_run_either(bench: Bench) -> None:
+    cut = piece(name="weather", arguments='{"city": "San Fr')
+    bench.stub.play([events(cut, finish="length"), done()])
+    assert (await bench(bench.stub.model(streaming=True)))["reason"] == "terminated"
+    assert bench.ran == []
+    [said] = answers(bench.stub.requests[1]).values()
+    assert "could not be read" in said
+
+
+async def test_c05_a_stream_cut_in_its_second_call_runs_the_first(bench: Bench) -> None:
+    whole = {**raw_call("add", '{"a": 1, "b": 2}', "c1"), "index": 0}
+    cut = {**raw_call("weather", '{"city": "San Fr', "c2"), "index": 1}
+    bench.stub.play([events({"tool_calls": [whole, cut]}, finish="length"), done()])
+    assert (await bench(bench.stub.model(streaming=True)))["reason"] == "terminated"
+    assert bench.ran == [(1, 2)]
+    said = answers(bench.stub.requests[1])
+    assert said["c1"] == "3" and "could not be read" in said["c2"]
 
 
 @pytest.mark.parametrize("finish", ["length", "tool_calls", None])
