@@ -19,7 +19,7 @@ from langchain_core.runnables import Runnable
 from planloop.state import PlanloopError, one_line
 
 BROKEN: Final = "planloop_broken_calls"
-"""In `response_metadata`: raw arguments, by call id, of calls that a stream left unfinished."""
+"""In `response_metadata`: raw arguments of calls that a stream left unfinished."""
 _FORMATS: Final = {"json_schema": "json_schema", "json_mode": "json_object"}
 _MALFORMED: Final = (ValueError, TypeError, KeyError, IndexError, AttributeError)
 
@@ -104,17 +104,23 @@ class _ReadsAnything:
     def _stream(self, *args: Any, **options: Any) -> Iterator[ChatGenerationChunk]:
         parent: Any = super()
         pieces = _Pieces()
-        for chunk in parent._stream(*args, **options):
-            pieces.add(chunk)
-            yield chunk
+        try:
+            for chunk in parent._stream(*args, **options):
+                pieces.add(chunk)
+                yield chunk
+        except _MALFORMED as error:
+            raise UnreadableReply(error) from error
         yield from pieces.ending()
 
     async def _astream(self, *args: Any, **options: Any) -> AsyncIterator[ChatGenerationChunk]:
         parent: Any = super()
         pieces = _Pieces()
-        async for chunk in parent._astream(*args, **options):
-            pieces.add(chunk)
-            yield chunk
+        try:
+            async for chunk in parent._astream(*args, **options):
+                pieces.add(chunk)
+                yield chunk
+        except _MALFORMED as error:
+            raise UnreadableReply(error) from error
         for chunk in pieces.ending():
             yield chunk
 
@@ -123,22 +129,16 @@ class _Pieces:
     """The arguments of streamed calls, put together to see whether each is whole."""
 
     def __init__(self) -> None:
-        self._ids: dict[Any, str] = {}
         self._arguments: dict[Any, str] = {}
 
     def add(self, chunk: ChatGenerationChunk) -> None:
         for piece in getattr(chunk.message, "tool_call_chunks", ()):
             index = piece.get("index")
-            self._ids[index] = self._ids.get(index) or piece.get("id") or ""
             self._arguments[index] = self._arguments.get(index, "") + (piece.get("args") or "")
 
     def ending(self) -> Iterator[ChatGenerationChunk]:
         """A last chunk that names the unfinished calls, if there are any."""
-        broken = {
-            self._ids[index]: raw
-            for index, raw in self._arguments.items()
-            if raw.strip() and not _is_json(raw)
-        }
+        broken = [raw for raw in self._arguments.values() if raw.strip() and not _is_json(raw)]
         if broken:
             yield ChatGenerationChunk(
                 message=AIMessageChunk(content="", response_metadata={BROKEN: broken})
@@ -178,7 +178,7 @@ def _choice(choice: Any) -> dict[str, Any]:
         raise UnreadableReply("it has no message")
     content = message.get("content")
     if isinstance(content, list):
-        content = [block for block in content if isinstance(block, dict | str)]
+        content = [block for block in content if _says_something(block)]
     elif content is not None and not isinstance(content, str):
         content = json.dumps(content, ensure_ascii=False)
     given: Any = message.get("tool_calls")
@@ -187,6 +187,13 @@ def _choice(choice: Any) -> dict[str, Any]:
     fixed = {"role": "assistant", "content": content, "tool_calls": calls}
     same = all(message.get(key) == value for key, value in fixed.items())
     return choice if same else {**choice, "message": {**message, **fixed}}
+
+
+def _says_something(block: Any) -> bool:
+    """Whether a block can be stored and counted; a text block without a text cannot."""
+    if isinstance(block, dict) and block.get("type") == "text":
+        return isinstance(block.get("text"), str)
+    return isinstance(block, dict | str)
 
 
 def _call(call: dict[str, Any]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from langchain_core.messages import (
     ToolCall,
     ToolMessage,
 )
+from langchain_core.utils.json import parse_partial_json
 
 from planloop.state import cut_middle
 
@@ -62,29 +63,45 @@ def read_reply(message: BaseMessage, *, id_taken: Callable[[str], bool] = lambda
     """
     given = message if isinstance(message, AIMessage) else AIMessage(content=message.content)
     used: set[str] = set()
+    valid, invalid = _sorted_out(given)
     calls: list[ToolCall] = []
+    broken: list[ToolCall] = []
     answers: list[ToolMessage] = []
-    unfinished = given.response_metadata.get(BROKEN, {})
-    invalids: list[InvalidToolCall] = list(given.invalid_tool_calls)
-    for call in given.tool_calls:
-        if call["id"] in unfinished:
-            invalids.append(_unfinished(call, unfinished[call["id"]]))
-            continue
+    for call in valid:
         name = call["name"].strip() or NAMELESS
         calls.append(ToolCall(**{**call, "name": name, "id": _own_id(call["id"], used, id_taken)}))
-    broken: list[ToolCall] = []
-    for invalid in invalids:
-        call_id = _own_id(invalid["id"], used, id_taken)
-        name, raw = (invalid["name"] or "").strip() or NAMELESS, invalid["args"] or ""
-        args = _repaired(raw)
+    for sent in invalid:
+        call_id, raw = _own_id(sent["id"], used, id_taken), sent["args"] or ""
+        name, args = (sent["name"] or "").strip() or NAMELESS, _repaired(raw)
         call = ToolCall(name=name, args=args or {}, id=call_id, type="tool_call")
-        if args is not None:
-            calls.append(call)
-            continue
-        broken.append(call)
-        answers.append(_bad_arguments(call, raw, invalid.get("error")))
+        (broken if args is None else calls).append(call)
+        if args is None:
+            answers.append(_bad_arguments(call, raw, sent.get("error")))
     stored = _storable(given, [*calls, *broken])
     return Reply(stored, text_of(given), calls, answers, _is_cut_off(given))
+
+
+def _sorted_out(given: AIMessage) -> tuple[list[ToolCall], list[InvalidToolCall]]:
+    """The calls that came whole, and the others, also those that the client completed itself."""
+    raws = given.response_metadata.get(BROKEN, ())
+    unfinished = [(guess, raw) for raw in raws if (guess := _guessed(raw)) is not None]
+    valid, invalid = [], list(given.invalid_tool_calls)
+    for call in given.tool_calls:
+        guessed = next((item for item in unfinished if item[0] == call["args"]), None)
+        if guessed is None:
+            valid.append(call)
+        else:
+            unfinished.remove(guessed)
+            invalid.append(_unfinished(call, guessed[1]))
+    return valid, invalid
+
+
+def _guessed(raw: str) -> Any:
+    """What LangChain makes of arguments that are not whole."""
+    try:
+        return parse_partial_json(raw)
+    except ValueError:
+        return None
 
 
 def _unfinished(call: ToolCall, raw: str) -> InvalidToolCall:

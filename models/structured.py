@@ -40,6 +40,8 @@ class Structured(Generic[M]):
     problem: str = ""
     """Why there is no value; one sentence."""
     fatal: bool = False
+    form: str = ""
+    """The way of asking that was used last."""
     reasked: int = 0
     usage: Usage | None = None
     problems: list[str] = field(default_factory=list)
@@ -67,6 +69,7 @@ def structured(
         if asker is None:
             form = FORMS[FORMS.index(form) + 1]
             continue
+        result.form = form
         sent = _with_schema(request, schema) if form == "prompt" else request
         try:
             raw = yield Invoke(asker, sent, {"tags": ["nostream"]})

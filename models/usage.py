@@ -17,16 +17,22 @@ def usage_of(reply: BaseMessage | None, request: Sequence[Any] | int = ()) -> Us
         request: The messages that were sent, or what they weigh, for the estimate.
     """
     reported = reply.usage_metadata if isinstance(reply, AIMessage) else None
+    read, written = (_count(reported, key) for key in ("input_tokens", "output_tokens"))
+    estimated = read is None or written is None
     return Usage(
         steps=1,
         tool_calls=0,
-        input_tokens=reported["input_tokens"] if reported else _weight(request),
-        output_tokens=reported["output_tokens"]
-        if reported
-        else count_tokens([reply] if reply else []),
+        input_tokens=_weight(request) if read is None else read,
+        output_tokens=count_tokens([reply] if reply else []) if written is None else written,
         seconds=0.0,
-        estimated=reported is None,
+        estimated=estimated,
     )
+
+
+def _count(reported: Any, key: str) -> int | None:
+    """A count that the server reports, if it is one."""
+    value = reported.get(key) if isinstance(reported, dict) else None
+    return value if isinstance(value, int) and value >= 0 else None
 
 
 def _weight(request: Sequence[Any] | int) -> int:

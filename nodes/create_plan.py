@@ -32,6 +32,7 @@ def make_create_plan(planner: Pregel[Any, Any, Any, Any], *, max_reflections: in
             how = "reviewed, but not approved" if result["reviewed"] else "not reviewed"
             warnings.append(f"The plan was {how}.")
         update = created(state, plan.model_copy(update={"request": state["task"]}))
+        emit("planner", form=result["form"], reviewed=result["reviewed"])
         return {**update, "usage": result["usage"], "warnings": warnings}
 
     return Node(create_plan)

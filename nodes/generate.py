@@ -81,6 +81,7 @@ def make_generate(maker: PlanMaker) -> Node:
             approved=False,
             reviewed=keep,
             problems=problems,
+            form=result.form,
             usage=add_usage(begun["usage"] if begun else None, result.usage),
         )
         if keep:

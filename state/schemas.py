@@ -100,6 +100,8 @@ class PlannerOutput(TypedDict):
     messages: Messages
     problems: list[str]
     """What went wrong on the way, one sentence each."""
+    form: str
+    """How the model was asked for the plan in the end: json_schema, function_calling, …"""
     usage: Usage
 
 
@@ -128,6 +130,7 @@ class PlannerUpdate(TypedDict, total=False):
     revising: bool
     messages: list[AnyMessage]
     problems: list[str]
+    form: str
     usage: Usage
 
 

@@ -97,7 +97,7 @@ def test_c04_missing_fields_get_their_documented_defaults() -> None:
     [
         f'<think>maybe {{"steps":[]}}?</think>{ONE_STEP}',
         f"thinking…</think>{ONE_STEP}",
-        AIMessage([{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": ONE_STEP}]),  # type: ignore[list-item]
+        AIMessage([{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": ONE_STEP}]),
     ],
 )
 def test_c14_c15_the_plan_is_what_stands_outside_the_thoughts(reply: Any) -> None:
@@ -143,7 +143,7 @@ def test_c24_an_empty_review_keeps_the_plan_and_calls_it_unreviewed() -> None:
         ("Good.\n\n[APPROVED]\n", True),
         ('{"approved": true, "feedback": ""}', True),
         ('{"approved": false, "feedback": "not [APPROVED] yet"}', False),
-        (AIMessage([{"type": "text", "text": "[APPROVED]"}]), True),  # type: ignore[list-item]
+        (AIMessage([{"type": "text", "text": "[APPROVED]"}]), True),
     ],
 )
 def test_c25_only_a_decision_approves(review: Any, approved: bool) -> None:

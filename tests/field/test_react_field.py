@@ -234,7 +234,7 @@ def test_c92_a_second_run_on_the_thread_starts_with_fresh_counts() -> None:
 def test_c104_dangling_calls_are_answered_in_place_before_the_next_request() -> None:
     model = ScriptedModel(["done"])
     graph = create_react_graph(model, [search])
-    history = [("user", "go"), call("search", "c9", q="x"), ("user", "and now?")]
+    history: Any = [("user", "go"), call("search", "c9", q="x"), ("user", "and now?")]
     result = graph.invoke({"messages": history})
     assert_replayable(result["messages"])
     kinds = [m.type for m in model.requests[0].messages]

@@ -10,7 +10,7 @@ from planloop.testing import ScriptedModel
 
 
 def done(brief: StepBrief) -> str:
-    return brief["step"].name
+    return str(brief["step"].name)
 
 
 def arrows(graph: object) -> set[tuple[str, str]]:

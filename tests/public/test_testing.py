@@ -66,7 +66,7 @@ def test_streamed_calls_arrive_whole() -> None:
     model = ScriptedModel([calls(("a", {"x": 1}), ("b", {}))])
     whole = None
     for chunk in model.stream("x"):
-        whole = chunk if whole is None else whole + chunk  # type: ignore[assignment]
+        whole = chunk if whole is None else whole + chunk
     assert whole is not None
     assert [(c["name"], c["args"]) for c in whole.tool_calls] == [("a", {"x": 1}), ("b", {})]
 
