@@ -80,7 +80,8 @@ def test_a_graph_without_a_saver_has_no_runs() -> None:
 
 
 def test_workspace_and_notes_go_with_the_run(tmp_path: Path) -> None:
-    script: list[Any] = [call("ask_human", question="?"), call("write_file", path="a.txt", content="hi"), "d"]
+    asks, writes = call("ask_human", question="?"), call("write_file", path="a.txt", content="hi")
+    script: list[Any] = [asks, writes, "d"]
     url = f"sqlite:///{tmp_path / 'deep' / 'runs.db'}"
     work = tmp_path / "work"
     work.mkdir()
