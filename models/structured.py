@@ -61,36 +61,15 @@ def structured(
         reasks: How often a reply that does not fit is asked for again.
         check: Raises `PlanError` for an object that breaks a rule; its text goes to the model.
     """
-    result: Structured[M] = Structured()
-    form = source.form or FORMS[0]
+    result: Structured[M] = Structured(form=source.form or FORMS[0])
     request = list(messages)
     while True:
-        asker = _asker(source, schema, form)
-        if asker is None:
-            form = FORMS[FORMS.index(form) + 1]
-            continue
-        result.form = form
-        sent = _with_schema(request, schema) if form == "prompt" else request
-        try:
-            raw = yield Invoke(asker, sent, {"tags": ["nostream"]})
-            reply = _raw_message(raw)
-        except GraphBubbleUp:
-            raise
-        except Exception as error:  # a model may raise anything; what it means is decided here
-            cut = _cut_reply(error)
-            if cut is None:
-                if is_refused_request(error) and form != "prompt":
-                    form = FORMS[FORMS.index(form) + 1]
-                    continue
-                failure = describe_failure(error)
-                result.problem, result.fatal = failure.detail, failure.fatal
-                return result
-            reply = cut
-        result.raw = reply
-        result.usage = add_usage(result.usage, usage_of(reply, sent))
+        reply = yield from _asked(source, request, schema, result)
+        if reply is None:
+            return result
         value, problem = read_structured(reply, schema, check)
         if value is not None:
-            source.form = form
+            source.form = result.form
             result.value, result.problem = value, ""
             return result
         result.problem = problem
@@ -100,7 +79,43 @@ def structured(
         result.reasked += 1
         request = [*messages, *_reask(reply, problem)]
         if result.reasked == MAX_REASKS:
-            form = "prompt"
+            result.form = "prompt"
+
+
+def _asked(
+    source: ModelSource, request: Sequence[BaseMessage], schema: type[M], result: Structured[M]
+) -> Steps[AIMessage | None]:
+    """One reply, by the first way of asking that the model takes, from the present one down.
+
+    `None` if there is none; `result` then says why, and in any case how it was asked.
+    """
+    while True:
+        asker = _asker(source, schema, result.form)
+        if asker is None:
+            result.form = _below(result.form)
+            continue
+        sent = _with_schema(request, schema) if result.form == "prompt" else request
+        try:
+            raw = yield Invoke(asker, sent, {"tags": ["nostream"]})
+            reply: AIMessage | None = _raw_message(raw)
+        except GraphBubbleUp:
+            raise
+        except Exception as error:  # a model may raise anything; what it means is decided here
+            reply = _cut_reply(error)
+            if reply is None and is_refused_request(error) and result.form != "prompt":
+                result.form = _below(result.form)
+                continue
+            if reply is None:
+                failure = describe_failure(error)
+                result.problem, result.fatal = failure.detail, failure.fatal
+                return None
+        result.raw = reply
+        result.usage = add_usage(result.usage, usage_of(reply, sent))
+        return reply
+
+
+def _below(form: str) -> str:
+    return FORMS[FORMS.index(form) + 1]
 
 
 def _asker(source: ModelSource, schema: type[BaseModel], form: str) -> Runnable[Any, Any] | None:

@@ -56,8 +56,9 @@ def reason_of(step: PlanStep) -> str:
     if step.outcome is None:
         return "the executor gave no outcome"
     if not is_done(step.outcome):
-        said = f" It gave: {one_line(step.result, 300)}" if step.result else ""
-        return f"{step.outcome['reason']}: {one_line(step.outcome['detail'], 400)}{said}"
+        why, gave = one_line(step.outcome["detail"], 400), one_line(step.result, 300)
+        said = f" It gave: {gave}" if gave and gave not in why else ""
+        return f"{step.outcome['reason']}: {why}{said}"
     unmet = [v for v in step.verdicts if v["verdict"] == "not_met"]
     told = (f"{v['criterion']} ({v['evidence'] or 'no evidence given'})" for v in unmet)
     return "not met: " + "; ".join(one_line(text, 300) for text in told)

@@ -5,49 +5,21 @@ Every verb checks first that the thread is in the condition it needs, and says w
 
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
-from langgraph.types import Command, StateSnapshot
+from langgraph.types import Command
 
 from planloop.errors import AnswerError, FinishedThread, UnfinishedThread, UnknownThread, WrongUse
 from planloop.state import RunContext
 
+from .run_view import NOTE, WORKSPACE, Pending, RunStatus, RunView, read_view
 from .savers import saved_threads
 
-RunStatus = Literal["finished", "waiting", "interrupted"]
+__all__ = ["OnEvent", "Pending", "RunStatus", "RunView", "Runs"]
+
 OnEvent = Callable[[dict[str, Any]], None]
-_WORKSPACE: Final = "planloop_workspace"
-_NOTE: Final = "planloop_note_"
-
-
-@dataclass(frozen=True)
-class Pending:
-    """A question that a run waits with."""
-
-    id: str
-    """The interrupt's id; answers go by it."""
-    value: Any
-    """What is asked: a dict with `type` (`question`, `tool_approval`, `plan_approval`)."""
-
-
-@dataclass(frozen=True)
-class RunView:
-    """A run as it is saved."""
-
-    thread: str
-    status: RunStatus
-    """`waiting`: for an answer; `interrupted`: it can be resumed (or runs elsewhere)."""
-    values: dict[str, Any]
-    """The state's values."""
-    pending: list[Pending]
-    updated: str
-    """When it was last saved, ISO 8601."""
-    workspace: str | None = None
-    notes: dict[str, str] = field(default_factory=dict)
-    """What was noted at the start, such as the model's name."""
 
 
 class Runs:
@@ -167,10 +139,10 @@ class Runs:
 
     def _find(self, thread: str) -> RunView | None:
         snapshot = self.graph.get_state(_address(thread), subgraphs=True)
-        return _view(thread, snapshot) if snapshot.created_at else None
+        return read_view(thread, snapshot) if snapshot.created_at else None
 
     async def _astatus(self, thread: str) -> RunView:
-        return _view(thread, await self.graph.aget_state(_address(thread), subgraphs=True))
+        return read_view(thread, await self.graph.aget_state(_address(thread), subgraphs=True))
 
     def _starting(
         self, thread: str | None, workspace: str | None, notes: Mapping[str, str] | None
@@ -208,7 +180,7 @@ class Runs:
         return _config(view.thread, view.workspace, view.notes)
 
     def _options(self, config: RunnableConfig) -> dict[str, Any]:
-        workspace = config.get("metadata", {}).get(_WORKSPACE)
+        workspace = config.get("metadata", {}).get(WORKSPACE)
         return {
             "config": config,
             "context": RunContext(workspace=workspace),
@@ -249,38 +221,7 @@ def _input(request: str | Mapping[str, Any]) -> dict[str, Any]:
 
 def _config(thread: str, workspace: str | None, notes: Mapping[str, str]) -> RunnableConfig:
     """Settings ride in the checkpoint's metadata, so that another process can go on with them."""
-    metadata = {f"{_NOTE}{key}": str(value) for key, value in notes.items()}
+    metadata = {f"{NOTE}{key}": str(value) for key, value in notes.items()}
     if workspace is not None:
-        metadata[_WORKSPACE] = workspace
+        metadata[WORKSPACE] = workspace
     return RunnableConfig(configurable={"thread_id": thread}, metadata=metadata)
-
-
-def _open_questions(snapshot: StateSnapshot) -> list[Pending]:
-    """The questions that are really open.
-
-    A task that runs an inner graph still shows an interrupt that was answered, if the process died
-    later in that graph; what is open stands in the inner graph's own state.
-    """
-    found: list[Pending] = []
-    for task in snapshot.tasks:
-        if isinstance(task.state, StateSnapshot):
-            found += _open_questions(task.state)
-        else:
-            found += [Pending(item.id, item.value) for item in task.interrupts]
-    return list({question.id: question for question in found}.values())
-
-
-def _view(thread: str, snapshot: StateSnapshot) -> RunView:
-    metadata: Mapping[str, Any] = snapshot.metadata or {}
-    pending = _open_questions(snapshot)
-    # Not `snapshot.next`: it leaves out a task whose writes were saved before the process died.
-    status: RunStatus = "waiting" if pending else "interrupted" if snapshot.tasks else "finished"
-    return RunView(
-        thread=thread,
-        status=status,
-        values=dict(snapshot.values),
-        pending=pending,
-        updated=snapshot.created_at or "",
-        workspace=metadata.get(_WORKSPACE),
-        notes={k.removeprefix(_NOTE): str(v) for k, v in metadata.items() if k.startswith(_NOTE)},
-    )

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from planloop.errors import StoreError
 from planloop.runs import RunView
 
 from .demo_child import THREAD, demo_runs, demo_saver
@@ -77,7 +78,9 @@ class Demo:
 @contextmanager
 def _child(folder: Path, verb: str, answer: str) -> Iterator["subprocess.Popen[str]"]:
     """A process of its own, gone when this is left."""
-    command = [sys.executable, "-m", "planloop.cli.demo_child", str(folder), verb, answer]
+    # -P: the current folder may hold another `planloop`, such as this project's own source
+    module = ["-P", "-m", "planloop.cli.demo_child"]
+    command = [sys.executable, *module, str(folder), verb, answer]
     child = subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
@@ -111,6 +114,8 @@ def run_demo() -> int:
 def _tell_story(demo: Demo) -> None:
     demo.chapter("A plan is made and worked on. Step s2 fails once and is tried again.")
     asked = demo.follow("start")
+    if not asked:
+        raise StoreError("The demo's process ended before it had begun; what it said stands above.")
     demo.chapter("The run waits for an answer; its process has ended.")
     demo.screen.result(f"Question: {asked.get('question')}  {asked.get('options')}")
     demo.screen.result(f"Answer (scripted): {ANSWER}")

@@ -16,6 +16,13 @@ from typer.testing import Result
 from wire.stub_server import Reply, Request, StubServer, hang, text, tool_call
 
 PLANLOOP = [sys.executable, "-m", "planloop.cli"]
+# Where the tests run in the background, Ctrl-C is ignored by inheritance: here it is not.
+INTERRUPTIBLE = [
+    sys.executable,
+    "-c",
+    "import runpy, signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    "runpy.run_module('planloop.cli', run_name='__main__', alter_sys=True)",
+]
 PLAN = json.dumps({"title": "T", "steps": [{"name": "one"}, {"name": "two"}]})
 
 
@@ -69,13 +76,16 @@ def test_a_signal_keeps_the_work_and_resume_goes_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     agent.hangs = True
-    command = [*PLANLOOP, "run", "do it", "--thread", "t", "--json"]
+    command = [*INTERRUPTIBLE, "run", "do it", "--thread", "t", "--json"]
     with subprocess.Popen(
         command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as run:
-        assert agent.reached.wait(30)
-        run.send_signal(ending)
-        out, err = run.communicate(timeout=30)
+        try:
+            assert agent.reached.wait(30)
+            run.send_signal(ending)
+            out, err = run.communicate(timeout=30)
+        finally:
+            run.kill()
     assert run.returncode == 130
     assert json.loads(out)["status"] == "interrupted"
     assert err.splitlines()[-1].endswith("Go on with: planloop resume t")
