@@ -9,6 +9,10 @@ from planloop.state import PlanStep, Verdict, run_context
 from planloop.tools import resolve_inside
 
 _FILE = re.compile(r"^(?:the )?(?:file )?[`'\"]?([\w./ -]*[\w-]\.[A-Za-z][A-Za-z0-9]{0,4})[`'\"]?$")
+# In running text only what ends like a file is one: "e.g." and "example.com" are not.
+_NAMED = re.compile(
+    r"(?<![\w/.:@-])([\w-][\w./-]*\.(?:txt|md|csv|tsv|json|ya?ml|toml|py|html?|pdf|png|svg|jpe?g))\b"
+)
 
 
 def output_files(step: PlanStep) -> list[str]:
@@ -27,6 +31,15 @@ def check_files(step: PlanStep) -> list[Verdict]:
     if workspace is None:
         return []
     return [_check(Path(workspace), name) for name in output_files(step)]
+
+
+def missing_files(request: str) -> list[str]:
+    """Files that the request names and the workspace does not have; none without a workspace."""
+    workspace = run_context().workspace
+    if workspace is None:
+        return []
+    named = dict.fromkeys(_NAMED.findall(request))
+    return [name for name in named if _check(Path(workspace), name)["verdict"] == "not_met"]
 
 
 def _check(workspace: Path, name: str) -> Verdict:

@@ -21,6 +21,7 @@ from planloop.state import (
 )
 
 from ._budget import exhausted
+from ._checks import missing_files
 from ._events import emit
 from ._node import Node
 from ._prompts import prompt
@@ -59,6 +60,8 @@ def _report(state: PlanningState, budget: Budget, spent: Usage) -> PlanReport:
     opened = any(step.status == "not_started" for step in state["plan"].steps)
     if opened and (limit := exhausted(budget, usage, state["started"])):
         warnings.append(f"The plan was ended early. {limit}")
+    if missing := missing_files(state["task"]):
+        warnings.append(f"Named in the request, not in the workspace: {', '.join(missing)}.")
     return build_report(
         state["plan"],
         usage=usage,

@@ -42,3 +42,14 @@ def test_without_a_workspace_nothing_is_looked_at() -> None:
     report = graph.invoke({"request": "x"})["report"]
     assert report["outcome"] == "completed_unverified"
     assert report["steps"][0]["attempts"] == 1
+
+
+def test_a_file_that_the_request_names_and_nobody_wrote_is_reported(tmp_path: Path) -> None:
+    (tmp_path / "there.csv").write_text("1")
+    request = "Read there.csv, see example.com e.g. https://a.b/c.txt, write out/poem.txt"
+    graph = create_planning_graph(
+        ScriptedModel([plan_json("a"), APPROVED, "sum"]), lambda brief: "I wrote it."
+    )
+    context = RunContext(workspace=str(tmp_path))
+    warnings = graph.invoke({"request": request}, context=context)["report"]["warnings"]
+    assert "Named in the request, not in the workspace: out/poem.txt." in warnings
