@@ -46,7 +46,7 @@ def test_a_command_is_one_line_that_needs_only_python_and_git(part: str) -> None
 
 def test_the_run_command_gives_a_task_and_needs_nobody() -> None:
     run = command_with("[cli,local]").split(" && ")[-1]
-    assert re.fullmatch(r'\.venv/bin/planloop run "[^"]+" --yes', run)
+    assert re.fullmatch(r'\.venv/bin/planloop run "[^"]+"', run)
 
 
 def test_ci_takes_the_test_command_from_here() -> None:
