@@ -1,6 +1,6 @@
 """The model boundary: loading models, asking them, reading what they send."""
 
-from .effects import Effect, Invoke, Steps, aperform, perform
+from .effects import Blocking, Effect, Invoke, Steps, aperform, perform
 from .failures import Failure, describe_failure
 from .load import DEFAULT_OPENAI_MODEL, default_model_name, load_model
 from .reply import Reply, is_approval, legal_name, looks_like_call, read_reply, text_of
@@ -10,6 +10,7 @@ from .usage import count_tokens, usage_of
 
 __all__ = [
     "DEFAULT_OPENAI_MODEL",
+    "Blocking",
     "Effect",
     "Failure",
     "Invoke",

@@ -5,7 +5,8 @@ A node that calls a model is a generator. It yields an effect and gets the effec
 them; the node itself is written once. The idea is known as sans-I/O from protocol libraries.
 """
 
-from collections.abc import Generator
+import asyncio
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -43,6 +44,20 @@ class Invoke:
 
     async def arun(self) -> Any:
         return await self.runnable.ainvoke(self.input, self.config)
+
+
+@dataclass(frozen=True, slots=True)
+class Blocking:
+    """Call a function that may wait for a file or a socket: in a thread, if a loop is running."""
+
+    function: Callable[..., Any]
+    args: tuple[Any, ...] = ()
+
+    def run(self) -> Any:
+        return self.function(*self.args)
+
+    async def arun(self) -> Any:
+        return await asyncio.to_thread(self.function, *self.args)
 
 
 def perform(steps: Steps[T]) -> T:

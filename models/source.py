@@ -11,6 +11,7 @@ from langchain_core.tools import BaseTool
 from planloop.state import WrongUse
 
 from .compat import tolerant
+from .effects import Blocking, Steps
 from .load import default_model_name, load_model
 
 ROLES = ("planner", "reviewer", "judge", "summary", "default")
@@ -41,6 +42,16 @@ class ModelSource:
                 name = self._given if isinstance(self._given, str) else default_model_name()
                 self._model = tolerant(load_model(name))
             return self._model
+
+    def load(self) -> Steps[BaseChatModel]:
+        """The model, loaded off the event loop when it is first asked for.
+
+        Raises:
+            ModelSetupError: No such model; the message says what to do.
+        """
+        if self._model is None:
+            yield Blocking(self.get)
+        return self.get()
 
     @property
     def judges(self) -> bool:

@@ -90,12 +90,12 @@ def _asked(
     `None` if there is none; `result` then says why, and in any case how it was asked.
     """
     while True:
-        asker = _asker(source, schema, result.form)
-        if asker is None:
-            result.form = _below(result.form)
-            continue
-        sent = _with_schema(request, schema) if result.form == "prompt" else request
         try:
+            asker = _asker((yield from source.load()), schema, result.form)
+            if asker is None:
+                result.form = _below(result.form)
+                continue
+            sent = _with_schema(request, schema) if result.form == "prompt" else request
             raw = yield Invoke(asker, sent, {"tags": ["nostream"]})
             reply: AIMessage | None = _raw_message(raw)
         except GraphBubbleUp:
@@ -118,9 +118,8 @@ def _below(form: str) -> str:
     return FORMS[FORMS.index(form) + 1]
 
 
-def _asker(source: ModelSource, schema: type[BaseModel], form: str) -> Runnable[Any, Any] | None:
+def _asker(model: BaseChatModel, schema: type[BaseModel], form: str) -> Runnable[Any, Any] | None:
     """The model set up for one way of asking, or `None` where its class has no such way."""
-    model: BaseChatModel = source.get()
     if form == "prompt":
         return model
     plain = {**schema.model_json_schema(), "title": schema.__name__}

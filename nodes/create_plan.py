@@ -52,6 +52,7 @@ def make_create_plan_by_tool(maker: PlanMaker) -> Node:
         )
         request = [SystemMessage(system), HumanMessage(task_of(state))]
         try:
+            yield from maker.source.load()
             model = maker.source.bound([planning_tool], "auto")
             raw = yield Invoke(model, request, {"tags": ["nostream"]})
         except GraphBubbleUp:

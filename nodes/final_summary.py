@@ -1,11 +1,20 @@
 """The final summary: counted from the record first, the model's words second, if they come."""
 
 import time
+from collections.abc import Sequence
 
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langgraph.errors import GraphBubbleUp
 
-from planloop.models import Invoke, ModelSource, Steps, describe_failure, text_of, usage_of
+from planloop.models import (
+    Blocking,
+    Invoke,
+    ModelSource,
+    Steps,
+    describe_failure,
+    text_of,
+    usage_of,
+)
 from planloop.state import (
     Budget,
     PlanningState,
@@ -33,9 +42,10 @@ def make_final_summary(source: ModelSource, budget: Budget) -> Node:
     def final_summary(state: PlanningState) -> Steps[PlanningUpdate]:
         phase = enter(state["phase"], "FINAL_SUMMARY")
         emit("phase", phase=phase)
-        facts = report_text(state["plan"], _report(state, budget, no_usage()))
+        missing = yield Blocking(missing_files, (state["task"],))
+        facts = report_text(state["plan"], _report(state, budget, no_usage(), missing))
         prose, problem, spent = yield from _prose(source, state["task"], facts)
-        report = _report(state, budget, spent)
+        report = _report(state, budget, spent, missing)
         report["warnings"] += [problem] if problem else []
         facts = report_text(state["plan"], report)
         summary = f"{facts}\n\nSummary by the model:\n{prose}" if prose else facts
@@ -53,14 +63,16 @@ def make_final_summary(source: ModelSource, budget: Budget) -> Node:
     return Node(final_summary)
 
 
-def _report(state: PlanningState, budget: Budget, spent: Usage) -> PlanReport:
+def _report(
+    state: PlanningState, budget: Budget, spent: Usage, missing: Sequence[str]
+) -> PlanReport:
     usage = add_usage(state["usage"], spent)
     usage["seconds"] = round(time.time() - state["started"], 3)
     warnings = list(state["warnings"])
     opened = any(step.status == "not_started" for step in state["plan"].steps)
     if opened and (limit := exhausted(budget, usage, state["started"])):
         warnings.append(f"The plan was ended early. {limit}")
-    if missing := missing_files(state["task"]):
+    if missing:
         warnings.append(f"Named in the request, not in the workspace: {', '.join(missing)}.")
     return build_report(
         state["plan"],
@@ -78,9 +90,10 @@ def _prose(source: ModelSource, task: str, facts: str) -> Steps[tuple[str, str, 
         HumanMessage(f"The request:\n{task}\n\nThe report:\n{cut_middle(facts, 12_000)}"),
     ]
     try:
+        model = yield from source.load()
         if not source.judges:  # a tiny model would only invent
             return "", "", no_usage()
-        reply = yield Invoke(source.get(), request, {"tags": ["nostream"]})
+        reply = yield Invoke(model, request, {"tags": ["nostream"]})
     except GraphBubbleUp:
         raise
     except Exception as error:  # the run has its summary without the model

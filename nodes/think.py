@@ -73,6 +73,7 @@ def make_think(made_of: Thinker) -> Node:
             return AgentUpdate(run=run)
         view = view_of(log, run, system=made_of.system, window=made_of.memory.window_tokens)
         try:
+            yield from made_of.source.load()
             model = made_of.source.bound(made_of.registry.tools, made_of.tool_choice)
             given = yield Invoke(model, view.messages)
         except GraphBubbleUp:

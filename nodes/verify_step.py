@@ -6,7 +6,7 @@ from typing import Any, Literal
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from pydantic import BaseModel, Field, field_validator, model_validator
 
-from planloop.models import ModelSource, Steps, structured
+from planloop.models import Blocking, ModelSource, Steps, structured
 from planloop.state import (
     ModelSetupError,
     PlanningState,
@@ -62,7 +62,9 @@ def make_verify_step(source: ModelSource, *, verify: bool) -> Node:
         usage = no_usage()
         for step_id in state["active"]:
             step = state["plan"].step(step_id)
-            verdicts = check_files(step) if verify and _is_done(step) else []
+            verdicts: list[Verdict] = []
+            if verify and _is_done(step):
+                verdicts += yield Blocking(check_files, (step,))
             if verify and _is_done(step) and not _has_unmet(verdicts):
                 judged, why, spent = yield from _judged(source, step)
                 verdicts += judged
@@ -94,10 +96,10 @@ def _judged(source: ModelSource, step: PlanStep) -> Steps[tuple[list[Verdict], s
         return [], "", no_usage()
     unknown = [_unknown(criterion) for criterion in step.success_criteria]
     try:
-        judges = source.judges
+        yield from source.load()
     except ModelSetupError as error:
         return unknown, f"{step.id} was not checked: {error}", no_usage()
-    if not judges:
+    if not source.judges:
         why = "Success criteria were not judged: a local model's word does not count."
         return unknown, why, no_usage()
     result = yield from structured(source, _request(step), Judgement)
