@@ -17,6 +17,7 @@ from planloop.nodes import (
     due_calls,
     make_act,
     make_approve,
+    make_compact,
     make_finish,
     make_prepare,
     make_think,
@@ -94,12 +95,14 @@ def create_react_graph(
         .add_node("think", make_think(thinker))
         .add_node("approve", make_approve(registry, policy))
         .add_node("act", make_act(registry))
+        .add_node("compact", make_compact(thinker))
         .add_node("finish", make_finish())
         .add_edge(START, "prepare")
         .add_edge("prepare", "think")
         .add_conditional_edges("think", after_think(registry, policy), _AFTER_THINK)
         .add_conditional_edges("approve", after_approve(registry), ["act", "think"])
         .add_edge("act", "think")
+        .add_edge("compact", "think")
         .add_edge("finish", END)
         .compile(checkpointer=checkpointer, store=store, name=name)
     )
@@ -107,7 +110,7 @@ def create_react_graph(
     return graph
 
 
-_AFTER_THINK = ["act", "approve", "think", "finish"]
+_AFTER_THINK = ["act", "approve", "compact", "think", "finish"]
 
 
 def default_prompt() -> str:
@@ -118,11 +121,13 @@ def default_prompt() -> str:
 def after_think(
     registry: ToolRegistry, policy: ToolPolicy | None
 ) -> Callable[[ReactState], str | list[Send]]:
-    """Stop, ask a person, run what was called, or think again."""
+    """Stop, make room, ask a person, run what was called, or think again."""
 
     def route(state: ReactState) -> str | list[Send]:
         if state["run"]["stop"]:
             return "finish"
+        if state["run"]["compacting"]:
+            return "compact"
         if calls_to_approve(state, registry, policy):
             return "approve"
         return sends(state, registry) or "think"

@@ -43,6 +43,11 @@ class ModelSource:
                 self._model = tolerant(load_model(name))
             return self._model
 
+    @property
+    def is_loaded(self) -> bool:
+        """Whether `get` returns at once."""
+        return self._model is not None
+
     def load(self) -> Steps[BaseChatModel]:
         """The model, loaded off the event loop when it is first asked for.
 

@@ -1,11 +1,13 @@
 """One node a module: a factory closes over models or tools and returns the node."""
 
 from ._budget import exhausted
+from ._decide import Thinker, ToolChoice
 from ._node import Node
 from ._prompts import prompt
 from .act import due_calls, make_act
 from .approve import calls_to_approve, make_approve
 from .approve_plan import make_approve_plan
+from .compact import make_compact
 from .complete_step import is_passed, make_complete_step
 from .create_plan import make_create_plan, make_create_plan_by_tool
 from .executors import Executor, ExecutorLike, as_executors
@@ -21,7 +23,7 @@ from .report_error import Bounds, make_report_error
 from .run_executor import make_dispatch, make_executor_node, make_run_executor
 from .select_step import make_select_step
 from .start_step import make_start_step
-from .think import Thinker, ToolChoice, make_think
+from .think import make_think
 from .verify_step import make_verify_step
 
 __all__ = [
@@ -40,6 +42,7 @@ __all__ = [
     "make_act",
     "make_approve",
     "make_approve_plan",
+    "make_compact",
     "make_complete_step",
     "make_create_plan",
     "make_create_plan_by_tool",

@@ -12,6 +12,10 @@ STUCK: Final = (
     "(Note: you repeat the same calls and get the same results. Try something else, "
     "or say what you have found so far and what stands in the way.)"
 )
+CLOSING: Final = (
+    "(Note: this is the end of the run; no tool can be called any more. Answer now with what you "
+    "have found, and say what is missing.)"
+)
 TERMINATE_ALONE: Final = (
     "Not executed: `terminate` came together with other calls. Read their results first, "
     "then call it alone."

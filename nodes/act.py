@@ -15,7 +15,7 @@ from planloop.tools import ToolRegistry, traits_of
 from ._events import emit
 from ._history import pending_calls
 from ._node import Node
-from .think import result_id
+from ._stops import result_id
 
 
 @dataclass(frozen=True, slots=True)

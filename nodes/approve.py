@@ -9,9 +9,10 @@ from langgraph.types import interrupt
 from planloop.state import AgentUpdate, ReactState
 from planloop.tools import ToolPolicy, ToolRegistry, traits_of
 
+from ._decide import decision_on
 from ._history import pending_calls, unanswered
 from ._node import Node
-from .think import decision_on, result_id
+from ._stops import result_id
 
 
 def calls_to_approve(

@@ -44,6 +44,8 @@ def new_run(first: int) -> ReactRun:
         nudges=0,
         hint="",
         warned_at=0,
+        compacting=False,
+        compacted_at=-1,
         approved=[],
         stop=None,
     )

@@ -82,6 +82,7 @@ from .schemas import (
     Recovery,
     StepBrief,
     Stop,
+    Summary,
 )
 from .settings import Budget, MemoryPolicy, RunContext, run_context
 from .tags import find_executor, normalise, unknown_tags
@@ -142,6 +143,7 @@ __all__ = [
     "Stop",
     "StopReason",
     "StoreError",
+    "Summary",
     "ToolSetupError",
     "UnfinishedThread",
     "UnknownThread",

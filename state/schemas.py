@@ -39,6 +39,10 @@ class ReactRun(TypedDict):
     """Said to the model with the next request; never stored as the user's words."""
     warned_at: int
     """The turn after which the model was told that it repeats itself; 0 if it was not."""
+    compacting: bool
+    """The history has outgrown the window: `compact` comes next."""
+    compacted_at: int
+    """The turn before which it was last tried to summarise; -1 if it was not."""
     approved: list[str]
     """Ids of calls that a person approved."""
     stop: Stop | None
@@ -54,6 +58,14 @@ class Approval(TypedDict):
     decision: Literal["accepted", "rejected", "cancelled", "unclear"]
     comment: str
     """Why it was sent back, or why the answer could not be used."""
+
+
+class Summary(TypedDict):
+    """The running summary of a history that has outgrown its window."""
+
+    text: str
+    last: str
+    """Id of the last message that it stands for."""
 
 
 class ReactInput(TypedDict, total=False):
@@ -78,6 +90,7 @@ class ReactState(TypedDict):
     request: NotRequired[str]
     status: AgentStatus
     outcome: NotRequired[Outcome]
+    summary: NotRequired[Summary]
     run: ReactRun
 
 
@@ -210,6 +223,7 @@ class AgentUpdate(TypedDict, total=False):
     """Emptied when it has become a message, so that a later run does not find it again."""
     status: AgentStatus
     outcome: Outcome
+    summary: Summary
     run: ReactRun
 
 

@@ -43,8 +43,8 @@ class MemoryPolicy:
 
     window_tokens: int = 32_000
     """Tokens of the model's window that a request may fill."""
-    strategy: Literal["summarize", "trim"] = "trim"
-    """What happens to turns that no longer fit."""
+    strategy: Literal["summarize", "trim"] = "summarize"
+    """What happens to turns that no longer fit: the model sums them up, or they are left out."""
     max_observation: int = 8_000
     """Characters of one tool result that enter the history; the middle of a longer one is cut."""
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from langchain_core.exceptions import ContextOverflowError
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 from planloop import Budget, create_react_graph
@@ -186,7 +187,52 @@ def test_c34_the_step_budget_ends_the_run_as_what_it_is() -> None:
     assert result["outcome"]["reason"] == "budget_exhausted"
     assert result["outcome"]["success"] is False
     assert "2 steps" in result["outcome"]["detail"]
+    assert len(model.requests) == 3
+    assert len(SEEN) == 2
+
+
+def test_c80_a_run_that_is_out_of_budget_may_still_say_what_it_found() -> None:
+    script = [call("search", q="1"), call("search", q="2"), "Found so far: nothing."]
+    result, model = run(*script, budget=Budget(steps=2))
+    assert result["outcome"]["reason"] == "budget_exhausted"
+    assert result["outcome"]["answer"] == "Found so far: nothing."
+    assert model.requests[2].tools == []
+    assert "end of the run" in model.requests[2].messages[-1].text
+    assert [m.type for m in result["messages"]][-2:] == ["tool", "ai"]
+
+
+def test_c80_calls_beyond_the_budget_are_answered_not_run() -> None:
+    three = calls(*(("search", {"q": str(n)}) for n in range(3)))
+    result, _ = run(three, "done", budget=Budget(tool_calls=2))
+    assert sorted(item["q"] for item in SEEN) == ["0", "1"]
+    assert any("budget" in m.text for m in result["messages"] if isinstance(m, ToolMessage))
+    assert result["outcome"]["usage"]["tool_calls"] == 2
+
+
+def overflowing(times: int) -> Any:
+    left = {"n": times}
+
+    def reply(messages: list[BaseMessage]) -> Any:
+        left["n"] -= 1
+        if left["n"] >= 0:
+            raise ContextOverflowError("maximum context length is 4096 tokens")
+        return "done"
+
+    return reply
+
+
+@pytest.mark.parametrize(("times", "reason"), [(1, "final_answer"), (9, "context_overflow")])
+def test_c78_a_request_that_is_too_long_is_sent_once_more_at_half_its_size(
+    times: int, reason: str
+) -> None:
+    history = [m for n in range(40) for m in (("user", f"{n} " * 200), ("ai", f"{n} " * 200))]
+    model = ScriptedModel(repeat=overflowing(times))
+    given: Any = {"messages": [*history, ("user", "go")]}
+    result = create_react_graph(model, [search]).invoke(given)
+    assert result["outcome"]["reason"] == reason
     assert len(model.requests) == 2
+    assert len(model.requests[1].messages) < 0.7 * len(model.requests[0].messages)
+    assert len(result["messages"]) >= 81
 
 
 def test_c50_the_same_call_with_the_same_result_ends_stuck_after_one_hint() -> None:

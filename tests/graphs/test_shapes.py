@@ -23,6 +23,8 @@ def test_the_react_graph_is_the_drawn_one() -> None:
         ("prepare", "think"),
         ("think", "act"),
         ("think", "approve"),
+        ("think", "compact"),
+        ("compact", "think"),
         ("think", "think"),
         ("think", "finish"),
         ("approve", "act"),

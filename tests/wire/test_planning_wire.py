@@ -185,7 +185,7 @@ async def test_a_model_that_always_makes_the_same_call_is_stopped(desk: Desk) ->
     report = await desk()
     assert report["outcome"] == "failed"
     assert {step["reason"] for step in report["steps"]} == {"stuck"}
-    assert len(desk.stub.requests) <= 35
+    assert len(desk.stub.requests) <= 41  # six runs, each with a closing answer
 
 
 async def test_c27_a_ladder_learnt_by_the_planner_serves_reviewer_and_judge(desk: Desk) -> None:

@@ -1,0 +1,157 @@
+"""What a reply means: run its calls, answer the broken ones, ask again, or end the run."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, Literal
+
+from langchain_core.messages import AnyMessage, ToolCall
+from langchain_core.utils.function_calling import convert_to_openai_tool
+
+from planloop.models import ModelSource, Reply, legal_name, looks_like_call
+from planloop.state import (
+    AgentUpdate,
+    Budget,
+    MemoryPolicy,
+    ReactRun,
+    StopReason,
+    Usage,
+    add_usage,
+    one_line,
+)
+from planloop.tools import ToolPolicy, ToolRegistry, traits_of
+
+from . import _hints
+from ._history import last_text
+from ._stops import answer_call, own, refused_name, stopped
+
+ToolChoice = Literal["auto", "required", "none"]
+TERMINATE: Final = "terminate"
+MAX_NUDGES: Final = 2
+CHARACTERS_A_TOKEN: Final = 4
+
+
+@dataclass(frozen=True)
+class Thinker:
+    """What the ReAct loop is built from."""
+
+    source: ModelSource
+    registry: ToolRegistry
+    system: str
+    tool_choice: ToolChoice
+    budget: Budget
+    memory: MemoryPolicy
+    policy: ToolPolicy | None
+
+    @cached_property
+    def window(self) -> int:
+        """Tokens for the messages of a request: tool schemas and the reply need room too."""
+        offered = self.registry.tools if self.tool_choice != "none" else ()
+        schemas = json.dumps([convert_to_openai_tool(tool) for tool in offered])
+        whole = self.memory.window_tokens
+        return max(whole - len(schemas) // CHARACTERS_A_TOKEN - whole // 10, whole // 4)
+
+
+def decide(
+    made_of: Thinker, run: ReactRun, log: Sequence[AnyMessage], reply: Reply, spent: Usage
+) -> AgentUpdate:
+    """What a reply means: run calls, answer broken ones, ask again, or end."""
+    run = {**run, "usage": add_usage(run["usage"], spent), "hint": ""}
+    if reply.calls or reply.answers:
+        if made_of.tool_choice == "none":
+            return _text_reply(made_of, run, log, _without_calls(reply))
+        return _call_reply(made_of, run, log, reply)
+    return _text_reply(made_of, run, log, reply)
+
+
+def _without_calls(reply: Reply) -> Reply:
+    return Reply(reply.message.model_copy(update={"tool_calls": []}), reply.text)
+
+
+def _text_reply(
+    made_of: Thinker, run: ReactRun, log: Sequence[AnyMessage], reply: Reply
+) -> AgentUpdate:
+    """A turn without calls ends the loop, unless it says nothing or meant a call."""
+    leaked = len(made_of.registry) > 0 and made_of.tool_choice != "none"
+    leaked = leaked and looks_like_call(reply.text, made_of.registry.names)
+    if reply.is_empty:
+        reason: StopReason = "output_truncated" if reply.cut_off else "empty_response"
+        return _nudge_or_stop(run, log, reason, _hints.EMPTY, MAX_NUDGES)
+    if leaked or made_of.tool_choice == "required":
+        hint = _hints.LEAKED if leaked else _hints.REQUIRED
+        stop = _nudge_or_stop(run, log, "no_tool_calls", hint, 1)
+        return {**stop, "messages": [reply.message]}
+    if reply.cut_off:
+        detail = "The answer was cut off by the model's output limit."
+        stop = stopped(run, "output_truncated", detail, answer=reply.text)
+        return {**stop, "messages": [reply.message]}
+    done = stopped(run, "final_answer", "The model gave its answer.", reply.text, success=None)
+    return {**done, "messages": [reply.message]}
+
+
+def _nudge_or_stop(
+    run: ReactRun, log: Sequence[AnyMessage], reason: StopReason, hint: str, most: int
+) -> AgentUpdate:
+    if run["nudges"] < most:
+        return AgentUpdate(run={**run, "nudges": run["nudges"] + 1, "hint": hint})
+    return stopped(run, reason, _hints.WHY[reason], answer=last_text(log, run["first"]))
+
+
+def _call_reply(
+    made_of: Thinker, run: ReactRun, log: Sequence[AnyMessage], reply: Reply
+) -> AgentUpdate:
+    run = {**run, "nudges": 0}
+    ends = [call for call in reply.calls if call["name"].strip() == TERMINATE]
+    work = [call for call in reply.calls if call["name"].strip() != TERMINATE]
+    answers = [own(answer) for answer in reply.answers]
+    if ends and not work and not answers:
+        return _terminated(run, log, reply, ends)
+    answers += [answer_call(call, _hints.TERMINATE_ALONE) for call in ends]
+    odd = [call for call in work if legal_name(call["name"]) != call["name"]]
+    answers += [own(refused_name(made_of.registry, call)) for call in odd]
+    work = [call for call in work if call not in odd]
+    room = _calls_left(made_of.budget, run["usage"])
+    late = work[room:] if room is not None else []
+    answers += [answer_call(call, _hints.NO_CALLS_LEFT) for call in late]
+    denied = [call for call in work if call not in late and _is_denied(made_of, call)]
+    answers += [answer_call(call, _hints.DENIED) for call in denied]
+    usage = run["usage"].copy()
+    usage["tool_calls"] += len(work) - len(late) - len(denied)
+    update = AgentUpdate(run={**run, "usage": usage})
+    if late and len(late) == len(work):
+        detail = f"All {made_of.budget.tool_calls} tool calls of the budget are used."
+        update = stopped(run, "budget_exhausted", detail, last_text(log, run["first"]))
+    return {**update, "messages": [reply.message, *answers]}
+
+
+def _terminated(
+    run: ReactRun, log: Sequence[AnyMessage], reply: Reply, ends: Sequence[ToolCall]
+) -> AgentUpdate:
+    """`terminate` alone ends the run with the status it gives; a second one changes nothing."""
+    args = ends[0]["args"]
+    status = str(args.get("status", "success")).strip().lower()
+    failed = status in ("failure", "failed", "fail", "error")
+    answer = str(args.get("summary") or "") or reply.text or last_text(log, run["first"])
+    detail = f"The model ended the run with status {'failure' if failed else 'success'}"
+    detail += f": {one_line(answer, 300)}" if failed and answer else "."
+    update = stopped(run, "terminated", detail, answer, success=not failed)
+    closed = [answer_call(ends[0], "The run ends here.", status="success")]
+    closed += [answer_call(call, "Not run: the first call has ended the run.") for call in ends[1:]]
+    return {**update, "messages": [reply.message, *closed]}
+
+
+def _calls_left(budget: Budget, usage: Usage) -> int | None:
+    return None if budget.tool_calls is None else max(budget.tool_calls - usage["tool_calls"], 0)
+
+
+def _is_denied(made_of: Thinker, call: ToolCall) -> bool:
+    return decision_on(made_of.policy, made_of.registry, call) == "deny"
+
+
+def decision_on(policy: ToolPolicy | None, registry: ToolRegistry, call: ToolCall) -> str:
+    """What the policy says of a call; a name that is no tool is answered by the registry."""
+    tool = registry.get(call["name"])
+    if policy is None or tool is None:
+        return "allow"
+    return policy.decide(tool.name, call["args"], traits_of(tool))

@@ -1,0 +1,51 @@
+"""How a run is ended, and how calls are answered that are not run."""
+
+from typing import Any, Literal
+
+from langchain_core.messages import ToolCall, ToolMessage
+
+from planloop.state import AgentUpdate, ReactRun, Stop, StopReason
+from planloop.tools import ToolRegistry
+
+from ._history import unanswered
+
+
+def result_id(call_id: str) -> str:
+    """The message id of a call's result: with it the log knows which call ids are taken."""
+    return f"result-{call_id}"
+
+
+def own(answer: ToolMessage) -> ToolMessage:
+    """The answer under the id that marks its call as answered."""
+    return answer.model_copy(update={"id": result_id(answer.tool_call_id)})
+
+
+def refused_name(registry: ToolRegistry, call: ToolCall) -> ToolMessage:
+    """The registry's answer to a name that no tool can have; nothing is run."""
+    said = registry.run(call)
+    return said if isinstance(said, ToolMessage) else unanswered(call)
+
+
+def answer_call(
+    call: ToolCall, text: str, status: Literal["success", "error"] = "error"
+) -> ToolMessage:
+    """An answer to a call that is not run."""
+    return own(unanswered(call, text).model_copy(update={"status": status}))
+
+
+def make_stop(reason: StopReason, detail: str, answer: str = "", **more: Any) -> Stop:
+    """The decision to end; `success` is false unless it is given."""
+    return Stop(
+        reason=reason,
+        detail=detail,
+        answer=answer,
+        success=more.get("success", False),
+        fatal=more.get("fatal", False),
+    )
+
+
+def stopped(
+    run: ReactRun, reason: StopReason, detail: str, answer: str = "", **more: Any
+) -> AgentUpdate:
+    """The update that ends a run."""
+    return AgentUpdate(run={**run, "stop": make_stop(reason, detail, answer, **more), "hint": ""})
