@@ -13,7 +13,6 @@ from langgraph.pregel import Pregel
 from planloop.models import Effect, Invoke, Steps, text_of
 from planloop.state import (
     Outcome,
-    PlanStep,
     StepBrief,
     WrongUse,
     cut_middle,
@@ -109,16 +108,11 @@ class CallFunction:
         return await result if inspect.isawaitable(result) else result
 
 
-def read_brief(data: Mapping[str, Any]) -> StepBrief:
-    """A brief from its plain form."""
-    return cast(StepBrief, {**data, "step": PlanStep.model_validate(data["step"])})
-
-
 def make_runner(executor: Executor) -> Callable[[Mapping[str, Any]], Steps[Ran]]:
     """How this executor does a step, given the plain brief. Never fails: it ends in an outcome."""
     if not isinstance(executor.target, Pregel):
         function = executor.target
-        return lambda brief: _guarded(CallFunction(function, read_brief(brief)))
+        return lambda brief: _guarded(CallFunction(function, StepBrief.from_dict(brief)))
     graph = executor.target  # named here so that LangGraph finds it in the closure
 
     def run(brief: Mapping[str, Any]) -> Steps[Ran]:
@@ -207,6 +201,5 @@ __all__ = [
     "is_done",
     "make_runner",
     "observations",
-    "read_brief",
     "read_result",
 ]

@@ -43,7 +43,7 @@ def make_start_step(executors: Sequence[str], default: str) -> Node:
             emit("phase", phase=phase, step=step.id, executor=step.routed_to, attempt=step.attempts)
         sends = []
         for step in started:
-            brief = {**make_brief(plan, step), "step": step.model_dump(mode="json")}
+            brief = make_brief(plan, step).to_dict()
             sends.append(Send("run_executor", ExecutorTask(brief=brief, executor=step.routed_to)))
         update = PlanningUpdate(plan=patch, phase=phase, warnings=warnings)
         return Command(update=update, goto=sends)

@@ -1,5 +1,6 @@
 """Typed state: plans, outcomes, the table of phases, the error tree. Imports nothing of ours."""
 
+from .brief import StepBrief
 from .changes import (
     adopt_plan,
     create_plan,
@@ -80,7 +81,6 @@ from .schemas import (
     ReactRun,
     ReactState,
     Recovery,
-    StepBrief,
     Stop,
     Summary,
 )

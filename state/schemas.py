@@ -194,21 +194,6 @@ class PlanningState(TypedDict):
     summary: NotRequired[str]
 
 
-class StepBrief(TypedDict):
-    """What an executor is told about its step."""
-
-    request: str
-    step: Any
-    """The `PlanStep`."""
-    attempt: int
-    results: dict[str, str]
-    """Results of earlier steps, by step id."""
-    plan_text: str
-    prompt: str
-    """All of it as the text an agent gets."""
-    idempotency_key: str
-
-
 class ActInput(TypedDict):
     """One tool call for `act`."""
 

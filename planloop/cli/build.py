@@ -9,7 +9,7 @@ from planloop.graphs import create_planner_graph, create_planning_graph, create_
 from planloop.models import ModelLike
 from planloop.runs import Runs
 from planloop.savers import Saver
-from planloop.state import Budget
+from planloop.state import Budget, MemoryPolicy
 from planloop.tools import ToolPolicy, default_tools, file_tools
 
 from .settings import RunSettings
@@ -17,6 +17,7 @@ from .settings import RunSettings
 AnyGraph = CompiledStateGraph[Any, Any, Any, Any]
 LOCAL_STEPS = 4  # a small model loses the thread of a longer plan
 LOCAL_TURNS = 8  # and gets no further by more turns
+LOCAL_WINDOW = 6_000  # tokens; the engine's window is 8,192
 STEPS = 50
 
 
@@ -30,6 +31,7 @@ def planning_graph(
         _tools(settings),
         name="worker",
         budget=Budget(steps=LOCAL_TURNS) if local else Budget(),
+        memory=MemoryPolicy(window_tokens=LOCAL_WINDOW) if local else MemoryPolicy(),
         policy=ToolPolicy.trusted() if settings.yes else ToolPolicy.workspace(),
     )
     return create_planning_graph(

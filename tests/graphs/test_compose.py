@@ -66,6 +66,23 @@ def test_c134_a_parents_own_keys_stay_as_they_are() -> None:
     assert "1 of 1 steps completed" in result["messages"][-1].text
 
 
+def test_a_brief_is_read_by_field_or_by_key() -> None:
+    seen: list[StepBrief] = []
+
+    def look(brief: StepBrief) -> str:
+        seen.append(brief)
+        return "ok"
+
+    create_planning_graph(planner_of("A", "B"), look).invoke({"request": "x"})
+    first, second = seen
+    assert first.step.id == first["step"].id == "s1"
+    assert second.results == {"s1": "ok"}
+    assert second.prompt == second["prompt"] and "Your step (s2)" in second.prompt
+    assert first.idempotency_key != second.idempotency_key
+    with pytest.raises(KeyError):
+        first["nothing"]
+
+
 def test_any_compiled_graph_with_messages_is_an_executor() -> None:
     def speak(state: MessagesState) -> dict[str, Any]:
         return {"messages": [AIMessage("spoken")]}
