@@ -1,7 +1,7 @@
 """What an executor is told about its step."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from .plan import PlanStep
@@ -33,7 +33,8 @@ class StepBrief:
 
     def to_dict(self) -> dict[str, Any]:
         """The brief as plain data, for the state."""
-        return {**asdict(self), "step": self.step.model_dump(mode="json")}
+        plain = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {**plain, "step": self.step.model_dump(mode="json")}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "StepBrief":
