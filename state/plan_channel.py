@@ -9,9 +9,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any, Final
 
 from langgraph.channels import DeltaChannel
-from langgraph.checkpoint.base import PendingWrite
 
-from .errors import PlanError
 from .patches import apply_patch
 from .plan import Plan, as_plan
 
@@ -46,15 +44,6 @@ class PlanChannel(DeltaChannel[Plan]):
         channel = super().from_checkpoint(checkpoint)
         channel.value = as_plan(channel.value)
         return channel
-
-    def replay_writes(self, writes: Sequence[PendingWrite]) -> None:
-        """Rebuild from stored patches; one that was refused when it was written stays refused."""
-        for write in writes:
-            try:
-                super().replay_writes([write])
-            except PlanError:
-                continue
-        self.value = as_plan(self.value) if not isinstance(self.value, Plan) else self.value
 
 
 PLAN: Final = PlanChannel()

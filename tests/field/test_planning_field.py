@@ -469,7 +469,18 @@ def test_an_unmet_criterion_sends_the_step_back_with_the_finding() -> None:
     report = create_planning_graph(model, paint).invoke({"request": "x"})["report"]
     assert report["outcome"] == "completed"
     assert report["steps"][0]["attempts"] == 2
-    assert "is green" in seen[1] and "it is red" in seen[1]
+    assert "The last attempt at your step failed:\nnot met: is green (it is red)" in seen[1]
+    assert "last attempt" not in seen[0]
+
+
+def test_a_local_model_neither_judges_nor_sums_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ScriptedModel, "judges", False, raising=False)
+    model = ScriptedModel([plan_json("a", success_criteria=["is green"])])
+    result = create_planning_graph(model, done, max_reflections=0).invoke({"request": "x"})
+    assert result["report"]["outcome"] == "completed_unverified"
+    assert any("local model's word" in w for w in result["report"]["warnings"])
+    assert model.left == 0 and len(model.requests) == 1
+    assert "Summary by the model" not in result["summary"]
 
 
 def test_evidence_that_does_not_occur_shows_nothing() -> None:
