@@ -7,7 +7,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Checkpointer
 
-from planloop.models import ModelLike, model_roles
+from planloop.models import ModelLike, as_source, model_roles
 from planloop.nodes import Executor, PlanMaker, make_generate, make_reflect
 from planloop.state import PlannerInput, PlannerOutput, PlannerState, RunContext
 
@@ -38,9 +38,10 @@ def create_planner_graph(
         reviewer: Another model for reviews.
         checkpointer: Where runs are saved; `None` inherits that of a graph around this one.
     """
-    roles = model_roles(model)
     if reviewer is not None:
-        roles["reviewer"] = model_roles(reviewer)["reviewer"]
+        roles = model_roles(model, ("planner",)) | {"reviewer": as_source(reviewer)}
+    else:
+        roles = model_roles(model, ("planner", "reviewer"))
     described = {
         name: value if isinstance(value, str) else value.description
         for name, value in (executors or {}).items()

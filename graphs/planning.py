@@ -16,6 +16,7 @@ from planloop.nodes import (
     Node,
     PlanMaker,
     as_executors,
+    hand_over,
     make_approve_plan,
     make_complete_step,
     make_create_plan,
@@ -108,7 +109,8 @@ def create_planning_graph(
     default = default_executor or next(iter(workers))
     if default not in workers:
         raise WrongUse(f"default_executor '{default}' is none of {', '.join(workers)}.")
-    names, roles = tuple(workers), model_roles(model)
+    names = tuple(workers)
+    roles = model_roles(model, ("planner", "reviewer", "judge", "summary"))
     maker = PlanMaker(
         roles["planner"],
         {n: e.description for n, e in workers.items()},
@@ -128,7 +130,7 @@ def create_planning_graph(
         .add_node("fallback_plan", make_fallback_plan())
         .add_node("approve_plan", make_approve_plan(maker))
         .add_node("select_step", make_select_step(max_parallel_steps))
-        .add_node("start_step", make_start_step(names, default), destinations=("run_executor",))
+        .add_node("start_step", make_start_step(names, default))
         .add_node("run_executor", _executor_node(workers))
         .add_node("verify_step", make_verify_step(roles["judge"], verify=verify))
         .add_node("complete_step", make_complete_step())
@@ -143,6 +145,7 @@ def create_planning_graph(
         .add_conditional_edges("fallback_plan", routes.after_fallback, AFTER_PLAN[:2])
         .add_conditional_edges("approve_plan", routes.after_approval, AFTER_APPROVAL)
         .add_edge("select_step", "start_step")
+        .add_conditional_edges("start_step", hand_over, ["run_executor"])
         .add_edge("run_executor", "verify_step")
         .add_conditional_edges("verify_step", routes.after_verify, AFTER_VERIFY)
         .add_conditional_edges("complete_step", routes.after_complete, AFTER_COMPLETE)

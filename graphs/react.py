@@ -94,7 +94,7 @@ def create_react_graph(
         .add_node("prepare", make_prepare())
         .add_node("think", make_think(thinker))
         .add_node("approve", make_approve(registry, policy))
-        .add_node("act", make_act(registry))
+        .add_node("act", make_act(registry, memory))
         .add_node("compact", make_compact(thinker))
         .add_node("finish", make_finish())
         .add_edge(START, "prepare")

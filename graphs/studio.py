@@ -4,6 +4,8 @@ The model is the default of the environment and is loaded when it is first asked
 graphs can be looked at without a key.
 """
 
+from langchain_core.runnables import RunnableConfig
+
 from planloop.tools import ToolPolicy, default_tools
 
 from .planner import PlannerGraph, create_planner_graph
@@ -14,4 +16,10 @@ react: ReactGraph = create_react_graph(None, default_tools(), policy=ToolPolicy.
 planner: PlannerGraph = create_planner_graph()
 planning: PlanningGraph = create_planning_graph(None, react, approve_plan=True)
 
-__all__ = ["planner", "planning", "react"]
+
+def make_graph(config: RunnableConfig) -> PlanningGraph:
+    """The planning graph as a factory, for servers that want one."""
+    return planning
+
+
+__all__ = ["make_graph", "planner", "planning", "react"]

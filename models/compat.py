@@ -178,7 +178,7 @@ def _choice(choice: Any) -> dict[str, Any]:
         raise UnreadableReply("it has no message")
     content = message.get("content")
     if isinstance(content, list):
-        content = [block for block in content if _says_something(block)]
+        content = [block for block in content if says_something(block)]
     elif content is not None and not isinstance(content, str):
         content = json.dumps(content, ensure_ascii=False)
     given: Any = message.get("tool_calls")
@@ -189,7 +189,7 @@ def _choice(choice: Any) -> dict[str, Any]:
     return choice if same else {**choice, "message": {**message, **fixed}}
 
 
-def _says_something(block: Any) -> bool:
+def says_something(block: Any) -> bool:
     """Whether a block can be stored and counted; a text block without a text cannot."""
     if isinstance(block, dict) and block.get("type") == "text":
         return isinstance(block.get("text"), str)

@@ -8,7 +8,7 @@ import re
 import uuid
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from langchain_core.messages import (
     AIMessage,
@@ -21,10 +21,11 @@ from langchain_core.utils.json import parse_partial_json
 
 from planloop.state import cut_middle
 
-from .compat import BROKEN
+from .compat import BROKEN, says_something
 from .extract import find_json, without_thoughts
 
 _LEAKED = re.compile(r"<(?:\|)?tool_call(?:\|)?>|<function=|\[TOOL_CALLS\]|^Action:\s*\w", re.M)
+M = TypeVar("M", bound=BaseMessage)
 NAMELESS = "unnamed_tool"
 _CALL_KEYS = ("arguments", "parameters", "args")
 
@@ -51,7 +52,15 @@ class Reply:
 
 def text_of(message: BaseMessage) -> str:
     """The text of a message: text blocks joined, thoughts left out."""
-    return without_thoughts(str(message.text))
+    return without_thoughts(str(readable_message(message).text))
+
+
+def readable_message(message: M) -> M:
+    """The message, without blocks that say nothing and that LangChain cannot read."""
+    content = message.content
+    if isinstance(content, str) or all(map(says_something, content)):
+        return message
+    return message.model_copy(update={"content": [b for b in content if says_something(b)]})
 
 
 def read_reply(message: BaseMessage, *, id_taken: Callable[[str], bool] = lambda _: False) -> Reply:
@@ -61,6 +70,7 @@ def read_reply(message: BaseMessage, *, id_taken: Callable[[str], bool] = lambda
         message: What the model gave.
         id_taken: Whether an id of a call is already used in the history.
     """
+    message = readable_message(message)
     given = message if isinstance(message, AIMessage) else AIMessage(content=message.content)
     used: set[str] = set()
     valid, invalid = _sorted_out(given)

@@ -81,19 +81,21 @@ A `ModelSource` is used as it is, so that two graphs share what they learn of on
 """
 
 
-def model_roles(model: ModelLike | Mapping[str, ModelLike]) -> dict[Role, ModelSource]:
-    """One source a role; roles that share a model share its source, and what it learnt.
+def model_roles(
+    model: ModelLike | Mapping[str, ModelLike], needed: Sequence[Role]
+) -> dict[Role, ModelSource]:
+    """One source for each needed role; roles that share a model share what is learnt of it.
 
     Raises:
-        WrongUse: The mapping has an unknown role, or neither a role's model nor a default.
+        WrongUse: The mapping has an unknown role, or neither a needed one nor a default.
     """
     if not isinstance(model, Mapping):
-        return dict.fromkeys(ROLES, as_source(model))
+        return dict.fromkeys(needed, as_source(model))
     if unknown := set(model) - set(ROLES):
         raise WrongUse(f"Unknown roles {sorted(unknown)}: use {', '.join(ROLES)}.")
     sources: dict[int, ModelSource] = {}
     roles = {}
-    for role in ROLES:
+    for role in needed:
         if role not in model and "default" not in model:
             raise WrongUse(f"No model for the role '{role}': give it, or one for 'default'.")
         given = model.get(role, model.get("default"))

@@ -21,7 +21,7 @@ from planloop.state import PlanError, Usage, add_usage, explain
 from .effects import Invoke, Steps
 from .extract import cut_off_json, find_json
 from .failures import describe_failure, is_refused_request
-from .reply import read_reply, text_of
+from .reply import read_reply, readable_message, text_of
 from .source import ModelSource
 from .usage import usage_of
 
@@ -90,12 +90,12 @@ def _asked(
     `None` if there is none; `result` then says why, and in any case how it was asked.
     """
     while True:
+        sent = _with_schema(request, schema) if result.form == "prompt" else request
         try:
             asker = _asker((yield from source.load()), schema, result.form)
             if asker is None:
                 result.form = _below(result.form)
                 continue
-            sent = _with_schema(request, schema) if result.form == "prompt" else request
             raw = yield Invoke(asker, sent, {"tags": ["nostream"]})
             reply: AIMessage | None = _raw_message(raw)
         except GraphBubbleUp:
@@ -138,7 +138,9 @@ def _asker(model: BaseChatModel, schema: type[BaseModel], form: str) -> Runnable
 
 def _raw_message(raw: Any) -> AIMessage:
     message = raw.get("raw") if isinstance(raw, dict) else raw
-    return message if isinstance(message, AIMessage) else AIMessage(content=str(message or ""))
+    if isinstance(message, AIMessage):
+        return readable_message(message)
+    return AIMessage(content=str(message or ""))
 
 
 def _cut_reply(error: Exception) -> AIMessage | None:

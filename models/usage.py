@@ -8,6 +8,8 @@ from langchain_core.messages.utils import count_tokens_approximately
 
 from planloop.state import Usage
 
+from .reply import readable_message
+
 
 def usage_of(reply: BaseMessage | None, request: Sequence[Any] | int = ()) -> Usage:
     """Tokens of one call; `steps` is 1.
@@ -16,6 +18,7 @@ def usage_of(reply: BaseMessage | None, request: Sequence[Any] | int = ()) -> Us
         reply: The model's message, or `None` if the call failed.
         request: The messages that were sent, or what they weigh, for the estimate.
     """
+    reply = readable_message(reply) if reply is not None else None
     reported = reply.usage_metadata if isinstance(reply, AIMessage) else None
     read, written = (_count(reported, key) for key in ("input_tokens", "output_tokens"))
     estimated = read is None or written is None

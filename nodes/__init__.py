@@ -22,7 +22,7 @@ from .replan import make_replan
 from .report_error import Bounds, make_report_error
 from .run_executor import make_dispatch, make_executor_node, make_run_executor
 from .select_step import make_select_step
-from .start_step import make_start_step
+from .start_step import hand_over, make_start_step
 from .think import make_think
 from .verify_step import make_verify_step
 
@@ -38,6 +38,7 @@ __all__ = [
     "calls_to_approve",
     "due_calls",
     "exhausted",
+    "hand_over",
     "is_passed",
     "make_act",
     "make_approve",

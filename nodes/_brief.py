@@ -2,11 +2,16 @@
 
 from langgraph.config import get_config
 
-from planloop.state import Plan, PlanStep, StepBrief, cut_middle
+from planloop.state import ExecutorTask, Plan, PlanStep, StepBrief, cut_middle
 
 RESULTS_ROOM = 6_000  # characters of earlier results
 LATEST = 5  # earlier results that are told where a step names no dependencies
 SHOWN_STEPS = 30
+
+
+def task_for(plan: Plan, step: PlanStep) -> ExecutorTask:
+    """The step with its brief, as plain data."""
+    return ExecutorTask(brief=make_brief(plan, step).to_dict(), executor=step.routed_to)
 
 
 def make_brief(plan: Plan, step: PlanStep) -> StepBrief:

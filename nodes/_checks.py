@@ -8,7 +8,9 @@ from langchain_core.tools import ToolException
 from planloop.state import PlanStep, Verdict, run_context
 from planloop.tools import resolve_inside
 
-_FILE = re.compile(r"^(?:the )?(?:file )?[`'\"]?([\w./ -]*[\w-]\.[A-Za-z][A-Za-z0-9]{0,4})[`'\"]?$")
+_FILE = re.compile(
+    r"(?:the )?(?:file )?(?P<quote>[`'\"]?)(?P<name>[\w./-]*[\w-]\.[a-z]\w{0,4})(?P=quote)\.?", re.I
+)
 # In running text only what ends like a file is one: "e.g." and "example.com" are not.
 _NAMED = re.compile(
     r"(?<![\w/.:@-])([\w-][\w./-]*\.(?:txt|md|csv|tsv|json|ya?ml|toml|py|html?|pdf|png|svg|jpe?g))\b"
@@ -21,8 +23,8 @@ def output_files(step: PlanStep) -> list[str]:
     >>> output_files(PlanStep(id="s1", name="x", expected_outputs=["`a/b.txt`", "a summary."]))
     ['a/b.txt']
     """
-    found = (_FILE.match(text.strip()) for text in step.expected_outputs)
-    return [match.group(1) for match in found if match]
+    found = (_FILE.fullmatch(text.strip()) for text in step.expected_outputs)
+    return [match["name"] for match in found if match]
 
 
 def check_files(step: PlanStep) -> list[Verdict]:

@@ -1,7 +1,8 @@
 """Act: run one tool call. Each call is a task of its own, saved as soon as it is finished."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from langchain_core.messages import ToolCall, ToolMessage
 from langchain_core.runnables import RunnableConfig
@@ -9,13 +10,13 @@ from langgraph.config import get_config
 from langgraph.types import Command
 
 from planloop.models import Steps
-from planloop.state import ActInput, ReactState
+from planloop.state import ActInput, MemoryPolicy, ReactState, cut_middle
 from planloop.tools import ToolRegistry, traits_of
 
 from ._events import emit
 from ._history import pending_calls
 from ._node import Node
-from ._stops import result_id
+from ._stops import answer_call, result_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class RunTool:
         return await self.registry.arun(self.call, self.config)
 
 
-def make_act(registry: ToolRegistry) -> Node:
+def make_act(registry: ToolRegistry, memory: MemoryPolicy) -> Node:
     """The node `act`."""
 
     def act(task: ActInput) -> Steps[Any]:
@@ -43,10 +44,25 @@ def make_act(registry: ToolRegistry) -> Node:
         status = result.status if isinstance(result, ToolMessage) else "success"
         emit("tool_result", name=call["name"], id=call["id"], status=status)
         if isinstance(result, ToolMessage):
-            return {"messages": [result.model_copy(update={"id": result_id(str(call["id"]))})]}
-        return result
+            text = cut_middle(str(result.text), memory.max_observation)
+            own = {"id": result_id(str(call["id"])), "content": text}
+            return {"messages": [result.model_copy(update=own)]}
+        return (
+            result if _answers(result, str(call["id"])) else [result, _answer(cast(ToolCall, call))]
+        )
 
     return Node(act)
+
+
+def _answers(command: Command[Any], call_id: str) -> bool:
+    """Whether a tool that steers the graph has also answered its call."""
+    update = command.update if isinstance(command.update, Mapping) else {}
+    messages = update.get("messages") or []
+    return any(getattr(message, "tool_call_id", None) == call_id for message in messages)
+
+
+def _answer(call: ToolCall) -> dict[str, Any]:
+    return {"messages": [answer_call(call, "Done.", status="success")]}
 
 
 def due_calls(state: ReactState, registry: ToolRegistry) -> list[ToolCall]:

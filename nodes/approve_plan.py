@@ -12,6 +12,7 @@ from planloop.state import (
     PlanningState,
     PlanningUpdate,
     enter,
+    plan_mark,
     update_plan,
 )
 
@@ -48,10 +49,14 @@ def make_approve_plan(maker: PlanMaker) -> Node:
                 edited = _edited(maker, plan, answer)
             except PlanError as error:
                 return PlanningUpdate(approval=_said("unclear", str(error)))
-            return PlanningUpdate(plan=edited.model_dump(mode="json"), approval=_said("accepted"))
+            return PlanningUpdate(
+                plan=edited.model_dump(mode="json"),
+                plan_id=plan_mark(edited),
+                approval=_said("accepted"),
+            )
         if approval["decision"] == "rejected":
             phase = enter(state["phase"], "NO_PLAN")
-            return PlanningUpdate(phase=phase, approval=approval, plan={"steps": []})
+            return PlanningUpdate(phase=phase, approval=approval, plan=Plan().model_dump())
         return PlanningUpdate(approval=approval)
 
     return Node(approve_plan)

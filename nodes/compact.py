@@ -34,7 +34,8 @@ def make_compact(made_of: Thinker) -> Node:
         before = state.get("summary")
         begin, end = covered_by(log, before), start_of_tail(log, made_of.window // 2)
         # Tried once a turn, whatever comes of it.
-        run = {**run, "compacting": False, "compacted_at": run["usage"]["steps"]}
+        run = run.copy()
+        run["compacting"], run["compacted_at"] = False, run["usage"]["steps"]
         if end <= begin:
             return AgentUpdate(run=run)
         told = f"Summary so far:\n{before['text']}\n\n" if before else ""
@@ -49,7 +50,7 @@ def make_compact(made_of: Thinker) -> Node:
         except Exception as error:  # no summary is no reason to end; it is tried in the next turn
             emit("compact", covered=begin, problem=type(error).__name__)
             return AgentUpdate(run=run)
-        run = {**run, "usage": _spent(run["usage"], reply, request)}
+        run["usage"] = _spent(run["usage"], reply, request)
         words = cut_middle(text_of(reply), _SUMMARY_LIMIT)
         if not words:
             return AgentUpdate(run=run)

@@ -7,7 +7,7 @@ from langgraph.errors import GraphBubbleUp
 from langgraph.pregel import Pregel
 
 from planloop.models import Invoke, Steps, describe_failure, read_reply, usage_of
-from planloop.state import Plan, PlanError, PlanningState, PlanningUpdate, enter
+from planloop.state import Plan, PlanError, PlanningState, PlanningUpdate, enter, plan_mark
 from planloop.tools import planning_tool
 
 from ._events import emit
@@ -94,4 +94,4 @@ def created(state: PlanningState, plan: Plan) -> PlanningUpdate:
     """Enter `PLAN_CREATED` with this plan."""
     phase = enter(state["phase"], "PLAN_CREATED")
     emit("phase", phase=phase, plan=plan.model_dump(mode="json"))
-    return PlanningUpdate(plan=plan.model_dump(mode="json"), plan_id=plan.id, phase=phase)
+    return PlanningUpdate(plan=plan.model_dump(mode="json"), plan_id=plan_mark(plan), phase=phase)

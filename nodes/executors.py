@@ -4,26 +4,31 @@ import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Final, get_args
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from langgraph.errors import GraphBubbleUp, GraphRecursionError
 from langgraph.pregel import Pregel
+from pydantic import TypeAdapter
 
 from planloop.models import Effect, Invoke, Steps, text_of
 from planloop.state import (
     Outcome,
     StepBrief,
+    StopReason,
     WrongUse,
     cut_middle,
     is_done,
     make_outcome,
+    no_usage,
     one_line,
 )
 
 from ._history import canonical
 
 StepFunction = Callable[[StepBrief], str | Outcome | Awaitable[str | Outcome]]
+REASONS: Final = get_args(StopReason)
+_OUTCOME: Final = TypeAdapter(Outcome)
 _OBSERVED = 2_000  # characters of tool results that are kept for checking a step
 
 
@@ -79,6 +84,13 @@ def _name_of(executor: Any) -> str:
     return str(name) if name and name not in ("LangGraph", "<lambda>") else "default"
 
 
+class AsyncOnly(WrongUse):
+    """An async executor in a run that is not awaited: no attempt at the step, but wrong use."""
+
+    def __init__(self) -> None:
+        super().__init__("An executor is async: run the graph with `ainvoke` or `astream`.")
+
+
 @dataclass(frozen=True)
 class Ran:
     """What an executor gave back."""
@@ -98,7 +110,7 @@ class CallFunction:
         result = self.function(self.brief)
         if inspect.iscoroutine(result):
             result.close()
-            raise WrongUse("This executor is async: run the graph with `ainvoke` or `astream`.")
+            raise AsyncOnly
         return result
 
     async def arun(self) -> Any:
@@ -124,13 +136,13 @@ def make_runner(executor: Executor) -> Callable[[Mapping[str, Any]], Steps[Ran]]
 def _guarded(effect: Effect) -> Steps[Ran]:
     try:
         result = yield effect
-    except GraphBubbleUp:
+        return read_result(result)
+    except (GraphBubbleUp, AsyncOnly):
         raise
     except GraphRecursionError as error:
         return Ran(make_outcome("recursion_limit", one_line(str(error), 300)))
     except Exception as error:  # an executor may raise anything; the plan goes on by decision
         return Ran(make_outcome("error", f"{type(error).__name__}: {one_line(str(error), 500)}"))
-    return read_result(result)
 
 
 def read_result(result: Any) -> Ran:
@@ -144,7 +156,7 @@ def read_result(result: Any) -> Ran:
         return Ran(_completed(result))
     messages = result.get("messages") or []
     seen = observations(messages)
-    if isinstance(found := result.get("outcome"), Mapping) and "reason" in found:
+    if isinstance(found := result.get("outcome"), Mapping) and found.get("reason") in REASONS:
         return Ran(_completed(found), seen)
     if isinstance(report := result.get("report"), Mapping):
         return Ran(_of_sub_plan(report, str(result.get("summary") or "")), seen)
@@ -159,7 +171,17 @@ def _answered(text: str) -> Outcome:
 
 
 def _completed(found: Mapping[str, Any]) -> Outcome:
-    return cast(Outcome, {**make_outcome(found["reason"], str(found.get("detail", ""))), **found})
+    """An outcome with what is missing filled in.
+
+    Raises:
+        ValueError: A reason that there is not, or a value of the wrong kind.
+    """
+    if found["reason"] not in REASONS:
+        raise ValueError(f"'{found['reason']}' is no reason; use one of {', '.join(REASONS)}")
+    usage = found["usage"] if isinstance(found.get("usage"), Mapping) else {}
+    given = {key: value for key, value in found.items() if value is not None}
+    filled = {**make_outcome(found["reason"], ""), **given, "usage": {**no_usage(), **usage}}
+    return _OUTCOME.validate_python({**filled, "success": found.get("success", filled["success"])})
 
 
 def _of_sub_plan(report: Mapping[str, Any], summary: str) -> Outcome:

@@ -1,6 +1,6 @@
 """The fallback plan: three broad steps, marked as such, when no plan could be made."""
 
-from planloop.state import PlanningState, PlanningUpdate, enter
+from planloop.state import PlanningState, PlanningUpdate, enter, plan_mark
 from planloop.state import fallback_plan as three_steps
 
 from ._events import emit
@@ -16,7 +16,7 @@ def make_fallback_plan() -> Node:
         emit("phase", phase=phase, plan=plan.model_dump(mode="json"))
         return PlanningUpdate(
             plan=plan.model_dump(mode="json"),
-            plan_id=plan.id,
+            plan_id=plan_mark(plan),
             phase=phase,
             warnings=["No plan could be made; the three-step fallback plan was used."],
         )

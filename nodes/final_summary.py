@@ -26,6 +26,7 @@ from planloop.state import (
     cut_middle,
     enter,
     no_usage,
+    plan_mark,
     report_text,
 )
 
@@ -53,6 +54,7 @@ def make_final_summary(source: ModelSource, budget: Budget) -> Node:
         emit("phase", phase=done, report=dict(report))
         return PlanningUpdate(
             phase=done,
+            plan_id=plan_mark(state["plan"]),
             report=report,
             summary=summary,
             messages=[AIMessage(summary)],

@@ -4,7 +4,7 @@ import time
 
 from langgraph.types import Overwrite
 
-from planloop.state import Plan, PlanningState, PlanningUpdate, adopt_plan, no_usage
+from planloop.state import Plan, PlanningState, PlanningUpdate, adopt_plan, no_usage, plan_mark
 
 from ._events import emit
 from ._node import Node
@@ -18,14 +18,14 @@ def make_intake(maker: PlanMaker) -> Node:
     def intake(state: PlanningState) -> PlanningUpdate:
         request = asked_for(state)
         plan = state["plan"]
-        given = plan.steps and (not plan.id or plan.id != state.get("plan_id"))
+        given = plan.steps and plan_mark(plan) != state.get("plan_id")
         plan = _adopted(maker, plan, request) if given else Plan()
         emit("phase", phase="NO_PLAN")
         return PlanningUpdate(
             request="",
             task=request,
             plan=plan.model_dump(mode="json"),
-            plan_id=plan.id,
+            plan_id=plan_mark(plan),
             phase="NO_PLAN",
             active=[],
             recovery="none",

@@ -16,6 +16,7 @@ from planloop.state import (
     blocked_dependents,
     cut_middle,
     no_usage,
+    plan_mark,
     update_plan,
 )
 
@@ -52,7 +53,7 @@ def make_replan(maker: PlanMaker) -> Node:
             return {**update, "plan": patch, "warnings": [why]}
         new = changed(result.value)
         emit("replan", reason=reason, plan=new.model_dump(mode="json"))
-        return {**update, "plan": new.model_dump(mode="json")}
+        return {**update, "plan": new.model_dump(mode="json"), "plan_id": plan_mark(new)}
 
     return Node(replan)
 

@@ -1,13 +1,14 @@
 """Run the executor of one step: its own graph, or a function."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from langgraph.pregel import Pregel
 
 from planloop.models import Invoke, Steps
-from planloop.state import ExecutorTask, PlanningUpdate, outcome_patch
+from planloop.state import ExecutorTask, PlanningState, PlanningUpdate, outcome_patch
 
+from ._brief import task_for
 from ._events import emit
 from ._node import Node
 from .executors import Executor, Ran, make_runner
@@ -18,7 +19,8 @@ def make_run_executor(executor: Executor) -> Node:
     run = make_runner(executor)
     graph = executor.target  # LangGraph looks for inner graphs among the names a node uses
 
-    def run_executor(task: ExecutorTask) -> Steps[PlanningUpdate]:
+    def run_executor(given: ExecutorTask | PlanningState) -> Steps[PlanningUpdate]:
+        task = _task(given)
         ran = yield from run(task["brief"])
         return _recorded(task, ran, graph)
 
@@ -28,7 +30,8 @@ def make_run_executor(executor: Executor) -> Node:
 def make_dispatch(dispatch: Pregel[Any, Any, Any, Any]) -> Node:
     """The node `run_executor` where there are several: a small graph with a node for each."""
 
-    def run_executor(task: ExecutorTask) -> Steps[PlanningUpdate]:
+    def run_executor(given: ExecutorTask | PlanningState) -> Steps[PlanningUpdate]:
+        task = _task(given)
         result = yield Invoke(dispatch, task)
         return _recorded(task, Ran(result["outcome"], result["observations"]), dispatch)
 
@@ -46,6 +49,13 @@ def make_executor_node(name: str, executor: Executor) -> Node:
         return {"outcome": ran.outcome, "observations": ran.observations}
 
     return Node(run_one, name)
+
+
+def _task(given: Any) -> ExecutorTask:
+    """The task that was sent, or that of the one step in work."""
+    if "brief" in given:
+        return cast(ExecutorTask, given)
+    return task_for(given["plan"], given["plan"].step(given["active"][0]))
 
 
 def _recorded(task: ExecutorTask, ran: Ran, _drawn: Any) -> PlanningUpdate:

@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from langgraph.types import Command, Send
+from langgraph.types import Send
 
 from planloop.state import (
-    ExecutorTask,
     PlanningState,
     PlanningUpdate,
     PlanStep,
@@ -16,7 +15,7 @@ from planloop.state import (
     unknown_tags,
 )
 
-from ._brief import make_brief
+from ._brief import task_for
 from ._events import emit
 from ._node import Node
 
@@ -24,7 +23,7 @@ from ._node import Node
 def make_start_step(executors: Sequence[str], default: str) -> Node:
     """The node `start_step`."""
 
-    def start_step(state: PlanningState) -> Command[Any]:
+    def start_step(state: PlanningState) -> PlanningUpdate:
         patch: dict[str, Any] = {}
         warnings: list[str] = []
         for step_id in state["active"]:
@@ -41,14 +40,21 @@ def make_start_step(executors: Sequence[str], default: str) -> Node:
         phase = enter(state["phase"], "IN_PROGRESS")
         for step in started:
             emit("phase", phase=phase, step=step.id, executor=step.routed_to, attempt=step.attempts)
-        sends = []
-        for step in started:
-            brief = make_brief(plan, step).to_dict()
-            sends.append(Send("run_executor", ExecutorTask(brief=brief, executor=step.routed_to)))
-        update = PlanningUpdate(plan=patch, phase=phase, warnings=warnings)
-        return Command(update=update, goto=sends)
+        return PlanningUpdate(plan=patch, phase=phase, warnings=warnings)
 
     return Node(start_step)
+
+
+def hand_over(state: PlanningState) -> str | list[Send]:
+    """Hand a lone step to `run_executor`; steps that run side by side get a task each.
+
+    An edge decides this, and one step goes by a plain one, so that a state that is edited here
+    goes on as it would have gone.
+    """
+    steps = [state["plan"].step(step_id) for step_id in state["active"]]
+    if len(steps) == 1:
+        return "run_executor"
+    return [Send("run_executor", task_for(state["plan"], step)) for step in steps]
 
 
 def routed(step: PlanStep, executors: Sequence[str], default: str) -> tuple[str, str]:

@@ -54,6 +54,8 @@ def make_think(made_of: Thinker) -> Node:
             reason: StopReason = "context_overflow" if failure.overflow else "error"
             answer = last_text(log, run["first"])
             return stopped(run, reason, failure.detail, answer, fatal=failure.fatal)
+        if given.id and log.place(given.id) is not None:  # else it would replace that turn
+            given = given.model_copy(update={"id": None})
         reply = read_reply(
             given, id_taken=lambda call_id: log.place(result_id(call_id)) is not None
         )

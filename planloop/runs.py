@@ -5,13 +5,23 @@ Every verb checks first that the thread is in the condition it needs, and says w
 
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from typing import Any
+from contextlib import contextmanager
+from threading import Lock
+from typing import Any, Final
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command
 
-from planloop.errors import AnswerError, FinishedThread, UnfinishedThread, UnknownThread, WrongUse
+from planloop.errors import (
+    AnswerError,
+    EmptyRequest,
+    FinishedThread,
+    ThreadBusy,
+    UnfinishedThread,
+    UnknownThread,
+    WrongUse,
+)
 from planloop.state import RunContext
 
 from .run_view import NOTE, WORKSPACE, Pending, RunStatus, RunView, read_view
@@ -59,8 +69,9 @@ class Runs:
         Raises:
             UnfinishedThread: The thread's run has not ended.
         """
-        config = self._starting(thread, workspace, notes)
-        return self._drive(_input(request), config, on_event)
+        given, name = _input(request), thread or _new_id()
+        _check_start(name, self._find(name) if thread else None)
+        return self._drive(given, _config(name, workspace, notes or {}), on_event)
 
     async def astart(
         self,
@@ -72,8 +83,9 @@ class Runs:
         on_event: OnEvent | None = None,
     ) -> RunView:
         """Begin a run as `start` does, awaited."""
-        config = self._starting(thread, workspace, notes)
-        return await self._adrive(_input(request), config, on_event)
+        given, name = _input(request), thread or _new_id()
+        _check_start(name, await self._afind(name) if thread else None)
+        return await self._adrive(given, _config(name, workspace, notes or {}), on_event)
 
     def resume(self, thread: str, *, on_event: OnEvent | None = None) -> RunView:
         """Take up a run that was cut off. A run that waits for an answer is returned as it is.
@@ -82,13 +94,13 @@ class Runs:
             UnknownThread: There is no such run.
             FinishedThread: It has ended.
         """
-        view = self._unfinished(thread)
-        return view if view.pending else self._drive(None, self._config_of(view), on_event)
+        view = _unfinished(self.status(thread))
+        return view if view.pending else self._drive(None, _config_of(view), on_event)
 
     async def aresume(self, thread: str, *, on_event: OnEvent | None = None) -> RunView:
         """Take up a run as `resume` does, awaited."""
-        view = self._unfinished(thread)
-        return view if view.pending else await self._adrive(None, self._config_of(view), on_event)
+        view = _unfinished(await self.astatus(thread))
+        return view if view.pending else await self._adrive(None, _config_of(view), on_event)
 
     def answer(
         self, thread: str, answer: Any, *, id: str | None = None, on_event: OnEvent | None = None
@@ -96,22 +108,22 @@ class Runs:
         """Answer an open question and go on.
 
         Args:
-            answer: The answer. Several questions: one at a time by `id`, or `answers`.
+            answer: The answer. Several questions are answered one at a time.
             id: Which question; may be left out if only one is open.
 
         Raises:
             AnswerError: Nothing is open, the id is unknown, several are open and none is named,
                 or the answer is `None`.
         """
-        config, command = self._answering(thread, answer, id)
-        return self._drive(command, config, on_event)
+        view = self.status(thread)
+        return self._drive(_answering(view, answer, id), _config_of(view), on_event)
 
     async def aanswer(
         self, thread: str, answer: Any, *, id: str | None = None, on_event: OnEvent | None = None
     ) -> RunView:
         """Answer an open question as `answer` does, awaited."""
-        config, command = self._answering(thread, answer, id)
-        return await self._adrive(command, config, on_event)
+        view = await self.astatus(thread)
+        return await self._adrive(_answering(view, answer, id), _config_of(view), on_event)
 
     def pending(self, thread: str) -> list[Pending]:
         """The open questions of a run.
@@ -127,10 +139,11 @@ class Runs:
         Raises:
             UnknownThread: There is no such run.
         """
-        view = self._find(thread)
-        if view is None:
-            raise UnknownThread(thread, "is unknown: `planloop runs` lists the saved ones.")
-        return view
+        return _known(thread, self._find(thread))
+
+    async def astatus(self, thread: str) -> RunView:
+        """A run as `status` gives it, awaited."""
+        return _known(thread, await self._afind(thread))
 
     def list(self) -> list[RunView]:
         """All saved runs, newest first."""
@@ -141,43 +154,9 @@ class Runs:
         snapshot = self.graph.get_state(_address(thread), subgraphs=True)
         return read_view(thread, snapshot) if snapshot.created_at else None
 
-    async def _astatus(self, thread: str) -> RunView:
-        return read_view(thread, await self.graph.aget_state(_address(thread), subgraphs=True))
-
-    def _starting(
-        self, thread: str | None, workspace: str | None, notes: Mapping[str, str] | None
-    ) -> RunnableConfig:
-        name = thread or uuid.uuid4().hex[:12]
-        view = self._find(name) if thread else None
-        if view is not None and view.status != "finished":
-            raise UnfinishedThread(
-                name, f"has not ended: `planloop resume {name}` goes on with it."
-            )
-        return _config(name, workspace, notes or {})
-
-    def _unfinished(self, thread: str) -> RunView:
-        view = self.status(thread)
-        if view.status == "finished":
-            raise FinishedThread(thread, "has ended: start a new run.")
-        return view
-
-    def _answering(
-        self, thread: str, answer: Any, wanted: str | None
-    ) -> tuple[RunnableConfig, Command[Any]]:
-        view = self.status(thread)
-        ids = [question.id for question in view.pending]
-        if not ids:
-            raise AnswerError(thread, "waits for no answer.")
-        if wanted is None and len(ids) > 1:
-            raise AnswerError(thread, f"has several questions: name one of {', '.join(ids)}.")
-        if wanted is not None and wanted not in ids:
-            raise AnswerError(thread, f"has no question {wanted}; open: {', '.join(ids)}.")
-        if answer is None:
-            raise AnswerError(thread, "got no answer: give a text, true or false.")
-        return self._config_of(view), Command(resume={wanted or ids[0]: answer})
-
-    def _config_of(self, view: RunView) -> RunnableConfig:
-        return _config(view.thread, view.workspace, view.notes)
+    async def _afind(self, thread: str) -> RunView | None:
+        snapshot = await self.graph.aget_state(_address(thread), subgraphs=True)
+        return read_view(thread, snapshot) if snapshot.created_at else None
 
     def _options(self, config: RunnableConfig) -> dict[str, Any]:
         workspace = config.get("metadata", {}).get(WORKSPACE)
@@ -191,20 +170,81 @@ class Runs:
         }
 
     def _drive(self, given: Any, config: RunnableConfig, on_event: OnEvent | None) -> RunView:
-        parts: Iterator[Any] = self.graph.stream(given, **self._options(config))
-        for part in parts:
-            if on_event is not None:
-                on_event(part["data"])
-        return self.status(_thread_of(config))
+        thread = _thread_of(config)
+        with self._alone(thread):
+            parts: Iterator[Any] = self.graph.stream(given, **self._options(config))
+            for part in parts:
+                if on_event is not None:
+                    on_event(part["data"])
+        return self.status(thread)
 
     async def _adrive(
         self, given: Any, config: RunnableConfig, on_event: OnEvent | None
     ) -> RunView:
-        parts: AsyncIterator[Any] = self.graph.astream(given, **self._options(config))
-        async for part in parts:
-            if on_event is not None:
-                on_event(part["data"])
-        return await self._astatus(_thread_of(config))
+        thread = _thread_of(config)
+        with self._alone(thread):
+            parts: AsyncIterator[Any] = self.graph.astream(given, **self._options(config))
+            async for part in parts:
+                if on_event is not None:
+                    on_event(part["data"])
+        return await self.astatus(thread)
+
+    @contextmanager
+    def _alone(self, thread: str) -> Iterator[None]:
+        """Let nobody else in this process drive the thread meanwhile."""
+        key = (id(self.saver), thread)
+        with _LOCK:
+            if key in _DRIVEN:
+                raise ThreadBusy(thread, "is being driven already: wait until that ends.")
+            _DRIVEN.add(key)
+        try:
+            yield
+        finally:
+            with _LOCK:
+                _DRIVEN.discard(key)
+
+
+_LOCK: Final = Lock()
+_DRIVEN: Final[set[tuple[int, str]]] = set()
+
+
+def _new_id() -> str:
+    return uuid.uuid4().hex[:12]
+
+
+def _check_start(thread: str, view: RunView | None) -> None:
+    if view is not None and view.status != "finished":
+        how = f"`planloop resume {thread}` goes on with it."
+        raise UnfinishedThread(thread, f"has not ended: {how}")
+
+
+def _known(thread: str, view: RunView | None) -> RunView:
+    if view is None:
+        raise UnknownThread(thread, "is unknown: `planloop runs` lists the saved ones.")
+    return view
+
+
+def _unfinished(view: RunView) -> RunView:
+    if view.status == "finished":
+        raise FinishedThread(view.thread, "has ended: start a new run.")
+    return view
+
+
+def _answering(view: RunView, answer: Any, wanted: str | None) -> Command[Any]:
+    thread, ids = view.thread, [question.id for question in view.pending]
+    if not ids:
+        raise AnswerError(thread, "waits for no answer.")
+    if wanted is None and len(ids) > 1:
+        raise AnswerError(thread, f"has several questions: name one of {', '.join(ids)}.")
+    if wanted is not None and wanted not in ids:
+        raise AnswerError(thread, f"has no question {wanted}; open: {', '.join(ids)}.")
+    if answer is None:
+        raise AnswerError(thread, "got no answer: give a text, true or false.")
+    return Command(resume={wanted or ids[0]: answer})
+
+
+def _config_of(view: RunView) -> RunnableConfig:
+    return _config(view.thread, view.workspace, view.notes)
 
 
 def _thread_of(config: RunnableConfig) -> str:
@@ -216,6 +256,8 @@ def _address(thread: str) -> RunnableConfig:
 
 
 def _input(request: str | Mapping[str, Any]) -> dict[str, Any]:
+    if isinstance(request, str) and not request.strip():
+        raise EmptyRequest
     return {"request": request} if isinstance(request, str) else dict(request)
 
 

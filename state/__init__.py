@@ -22,6 +22,7 @@ from .errors import (
     PlanloopError,
     RunError,
     StoreError,
+    ThreadBusy,
     ToolSetupError,
     UnfinishedThread,
     UnknownThread,
@@ -59,6 +60,7 @@ from .plan import (
     StepStatus,
     Verdict,
     as_plan,
+    plan_mark,
 )
 from .plan_channel import PlanChannel, PlanState
 from .report import PlanReport, StepReport, build_report, plan_outcome, report_text
@@ -144,6 +146,7 @@ __all__ = [
     "StopReason",
     "StoreError",
     "Summary",
+    "ThreadBusy",
     "ToolSetupError",
     "UnfinishedThread",
     "UnknownThread",
@@ -175,6 +178,7 @@ __all__ = [
     "normalise",
     "one_line",
     "outcome_patch",
+    "plan_mark",
     "plan_outcome",
     "read_draft",
     "ready_steps",

@@ -14,6 +14,7 @@ PlanloopError
     ├── UnknownThread
     ├── UnfinishedThread
     ├── FinishedThread
+    ├── ThreadBusy
     └── AnswerError          an answer that fits no open question
 
 A run itself does not end with one of these: it ends with an `Outcome` or a `PlanReport`.
@@ -90,6 +91,10 @@ class UnfinishedThread(RunError):
 
 class FinishedThread(RunError):
     """A run that has ended was asked to go on."""
+
+
+class ThreadBusy(RunError):
+    """A run on this thread is being driven by this process already."""
 
 
 class AnswerError(RunError):

@@ -26,7 +26,7 @@ def apply_patch(plan: Plan, patch: Any) -> Plan:
         raise PlanError(f"A plan cannot be changed by a {type(patch).__name__}: give a dict.")
     if isinstance(patch, list) or "steps" in patch:
         try:
-            return Plan.model_validate(patch)
+            return Plan.model_validate(_completed(plan, patch))
         except ValidationError as error:
             raise PlanError(f"The plan cannot be read: {explain(error)}.") from error
     steps = list(plan.steps)
@@ -36,6 +36,15 @@ def apply_patch(plan: Plan, patch: Any) -> Plan:
             raise PlanError(f"The plan has no step '{step_id}'; it has {', '.join(places)}.")
         steps[places[step_id]] = _patched(steps[places[step_id]], fields)
     return plan.model_copy(update={"steps": steps})
+
+
+def _completed(plan: Plan, patch: Any) -> dict[str, Any]:
+    """A whole plan; one without an id is a new version of the plan that is there."""
+    new = {"steps": patch} if isinstance(patch, list) else dict(patch)
+    if new.get("id") or not plan.id:
+        return new
+    kept = plan.model_dump(include={"id", "title", "request", "origin", "next_step", "history"})
+    return {**kept, "version": plan.version + 1, **{k: v for k, v in new.items() if v is not None}}
 
 
 def _patched(step: PlanStep, fields: Any) -> PlanStep:

@@ -151,11 +151,16 @@ class Plan(BaseModel):
         steps = as_steps(value["steps"])
         if not isinstance(steps, list):
             return value
-        steps = [
-            {**step, "id": f"s{n}"} if isinstance(step, dict) and not step.get("id") else step
-            for n, step in enumerate(steps, 1)
-        ]
-        return {"next_step": _first_free(steps), **value, "steps": steps}
+        steps = _with_ids(steps)
+        return {**value, "steps": steps, "next_step": _first_free(steps, value.get("next_step"))}
+
+    @model_validator(mode="after")
+    def _ids_are_unique(self) -> "Plan":
+        ids = [step.id for step in self.steps]
+        if len(set(ids)) < len(ids):
+            twice = sorted({step_id for step_id in ids if ids.count(step_id) > 1})
+            raise ValueError(f"two steps have the id {', '.join(twice)}")
+        return self
 
     def step(self, step_id: str) -> PlanStep:
         """The step with this id.
@@ -218,10 +223,33 @@ class Plan(BaseModel):
         return self.render()
 
 
-def _first_free(steps: list[Any]) -> int:
-    """The lowest number above all that stand in the ids."""
-    ids = [str(step["id"] if isinstance(step, dict) else getattr(step, "id", "")) for step in steps]
-    return 1 + max([len(ids), *(int(i[1:]) for i in ids if _OWN_ID.fullmatch(i))])
+def _with_ids(steps: list[Any]) -> list[Any]:
+    """The steps, those without an id numbered by their place, or above all numbers in use."""
+    used = {_id_of(step) for step in steps}
+    free = _first_free(steps, None)
+    numbered = []
+    for place, step in enumerate(steps, 1):
+        if isinstance(step, dict) and not step.get("id"):
+            own = f"s{place}" if f"s{place}" not in used else f"s{free}"
+            free += own == f"s{free}"
+            step = {**step, "id": own}
+        numbered.append(step)
+    return numbered
+
+
+def _id_of(step: Any) -> str:
+    return str((step.get("id") if isinstance(step, dict) else getattr(step, "id", "")) or "")
+
+
+def _first_free(steps: list[Any], least: Any) -> int:
+    """The lowest number above all that stand in the ids, and no lower than `least`."""
+    numbers = [int(i[1:]) for i in map(_id_of, steps) if _OWN_ID.fullmatch(i)]
+    return max(1 + max([len(steps), *numbers]), least if isinstance(least, int) else 1)
+
+
+def plan_mark(plan: Plan) -> str:
+    """What tells one version of a plan from every other."""
+    return f"{plan.id}#{plan.version}" if plan.steps else ""
 
 
 def as_plan(value: Any) -> Plan:

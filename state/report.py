@@ -33,6 +33,8 @@ class PlanReport(TypedDict):
     counts: dict[str, int]
     """Steps by status, `total` too."""
     steps: list[StepReport]
+    replaced: list[StepReport]
+    """Steps of former versions that were tried and are no longer in the plan."""
     plan_origin: PlanOrigin
     replans: int
     usage: Usage
@@ -56,11 +58,23 @@ def build_report(
         outcome="cancelled" if cancelled else plan_outcome(plan),
         counts=plan.counts(),
         steps=[_step_report(step) for step in plan.steps],
+        replaced=[_step_report(step) for step in replaced_steps(plan)],
         plan_origin=plan.origin,
         replans=replans,
         usage=usage,
         warnings=notes,
     )
+
+
+def replaced_steps(plan: Plan) -> list[PlanStep]:
+    """Steps of former versions that were worked on and left out since, as they were last."""
+    present = {step.id for step in plan.steps}
+    former = {
+        step["id"]: PlanStep.model_validate(step)
+        for version in plan.history
+        for step in version["steps"]
+    }
+    return [s for s in former.values() if s.id not in present and s.status != "not_started"]
 
 
 def plan_outcome(plan: Plan) -> PlanOutcome:
@@ -107,6 +121,8 @@ def report_text(plan: Plan, report: PlanReport, *, ascii_only: bool = False) -> 
     for step in results:
         check = "" if step["verified"] else " (not verified)"
         lines += ["", f"{step['id']} {step['name']}{check}:", step["result"]]
+    for gone in report["replaced"]:
+        lines += ["", f"{gone['id']} {gone['name']} ({gone['status']}, replaced): {gone['notes']}"]
     if report["warnings"]:
         lines += ["", *(f"Warning: {warning}" for warning in report["warnings"])]
     return "\n".join(lines)

@@ -50,6 +50,8 @@ def resolve_dependencies(
     lookup = {step_id: step_id for step_id in finished}
     lookup |= {step.name.strip().casefold(): i for step, i in zip(steps, own, strict=True)}
     lookup |= {str(n): step_id for n, step_id in enumerate(own, 1)}
+    # A model numbers a new list from s1 again; ids that there are go first.
+    lookup = {f"s{n}": step_id for n, step_id in enumerate(own, 1)} | lookup
     lookup |= {step_id: step_id for step_id in own}
     fields = []
     for index, step in enumerate(steps):

@@ -179,7 +179,7 @@ class PlanningState(TypedDict):
     messages: Messages
     plan: PlanState
     plan_id: NotRequired[str]
-    """The plan of the latest run: a plan with another id was given by the caller."""
+    """Mark of the latest run's plan: a plan with another mark was given by the caller."""
     phase: Annotated[Phase, latest]
     active: list[str]
     """Ids of the steps in work."""

@@ -20,7 +20,7 @@ class Budget:
     """
 
     steps: int | None = 20
-    """Turns of the model (agent), or executor runs (plan)."""
+    """Turns of the model; of a plan, those of planning, executing and checking together."""
     tool_calls: int | None = None
     """Tool calls that are executed."""
     input_tokens: int | None = None

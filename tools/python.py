@@ -14,9 +14,14 @@ from .results import MAX_OUTPUT
 from .traits import tool_traits
 from .workspace import current_workspace
 
-# Without the host's PYTHON* variables and user packages; unlike -I, modules in the workspace
-# can be imported. Unbuffered, so that what was printed before a time limit is not lost.
-_COMMAND: Final = ["-E", "-s", "-u", "-X", "utf8", "-"]
+# Without the host's PYTHON* variables and user packages. Modules in the workspace can be imported,
+# but come last: a csv.py that somebody wrote there must not run in place of Python's own.
+# Unbuffered, so that what was printed before a time limit is not lost.
+_COMMAND: Final = ["-I", "-u", "-X", "utf8", "-c"]
+_START: Final = (
+    "import sys; sys.path.append(''); "
+    "exec(compile(sys.stdin.buffer.read(), '<code>', 'exec'), {'__name__': '__main__'})"
+)
 
 # A hint for decoders that are held to a schema; longer code is accepted. LangChain copies this kind
 # of annotation into the schema that the model sees, and drops `json_schema_extra`.
@@ -39,7 +44,7 @@ def python_tool(
 
     def run(code: str, stop: Event | None = None) -> str:
         result = run_process(
-            [sys.executable, *_COMMAND],
+            [sys.executable, *_COMMAND, _START],
             cwd=current_workspace(workspace),
             timeout=timeout,
             max_output=max_output,

@@ -516,6 +516,31 @@ def test_a_replan_keeps_finished_steps_whatever_the_model_numbers_them() -> None
     assert "no such host" in plan.history[0]["reason"]
     told = model.requests[2].messages[-1].text
     assert "did A" in told and "no such host" in told
+    (gone,) = result["report"]["replaced"]
+    assert (gone["name"], gone["status"]) == ("B", "blocked")
+    assert "s2 B (blocked, replaced): error: RuntimeError: no such host" in result["summary"]
+
+
+def test_a_new_plan_may_number_its_steps_from_one_again() -> None:
+    def worker(brief: StepBrief) -> str:
+        if brief.step.name == "B":
+            raise RuntimeError("no")
+        return f"did {brief.step.name}"
+
+    steps = [
+        {"name": "C", "depends_on": ["s1"]},
+        {"name": "D"},
+        {"name": "E", "depends_on": ["s2", "C"]},
+    ]
+    model = ScriptedModel([plan_json("A", "B"), APPROVED, json.dumps({"steps": steps}), "sum"])
+    with pytest.raises(PlanError):
+        create_plan(steps, request="r")  # s1 would need itself
+    plan = create_planning_graph(model, worker, max_attempts=1).invoke({"request": "x"})["plan"]
+    assert {s.id: (s.name, s.depends_on) for s in plan.steps[1:]} == {
+        "s3": ("C", ["s1"]),  # that is A, which is finished
+        "s4": ("D", []),
+        "s5": ("E", ["s4", "s3"]),  # the second of the new ones
+    }
 
 
 def test_what_depends_on_a_blocked_step_is_blocked_and_nothing_else() -> None:

@@ -1,12 +1,15 @@
 """Failures that users of agent loops reported, by case id: one agent run."""
 
+import time
 from typing import Any
 
 import pytest
 from langchain_core.exceptions import ContextOverflowError
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+from langchain_core.tools import tool
+from langgraph.types import Command
 
-from planloop import Budget, create_react_graph
+from planloop import Budget, MemoryPolicy, create_react_graph, tool_traits
 from planloop.testing import ScriptedModel, call, calls
 
 SEEN: list[dict[str, Any]] = []
@@ -143,6 +146,66 @@ def test_c14_c16_an_empty_turn_is_asked_again_and_never_stored(reply: Any) -> No
     assert [m.type for m in result["messages"]] == ["human"]
     hint = model.requests[1].messages[-1]
     assert "empty" in hint.text
+
+
+def test_c16_blocks_without_text_are_nothing() -> None:
+    holes: Any = [{"type": "text", "text": None}, {"type": "text"}]
+    result, _ = run(AIMessage(holes), AIMessage([*holes, {"type": "text", "text": "here"}]))
+    assert result["outcome"]["answer"] == "here"
+    assert [m.type for m in result["messages"]] == ["human", "ai"]
+
+
+def test_turns_with_one_message_id_do_not_replace_each_other() -> None:
+    turns = [call("search", str(n), q=str(n)) for n in range(3)]
+    for turn in turns:
+        turn.id = "same"
+    result, _ = run(*turns, "done")
+    assert [m.type for m in result["messages"]] == ["human", *["ai", "tool"] * 3, "ai"]
+
+
+def test_results_are_cut_as_the_memory_policy_says() -> None:
+    def long(q: str) -> str:
+        """Give much."""
+        return "x" * 5_000
+
+    model = ScriptedModel([call("long", q="x"), "done"])
+    memory = MemoryPolicy(max_observation=300)
+    result = create_react_graph(model, [long], memory=memory).invoke({"request": "x"})
+    assert len(result["messages"][2].text) == 300
+    assert "left out" in result["messages"][2].text
+
+
+def test_sequential_tools_run_one_after_another_around_the_others() -> None:
+    order: list[str] = []
+
+    def step(name: str) -> Any:
+        @tool(f"do_{name}")
+        def work(n: int) -> str:
+            """Work."""
+            order.append(f"{name}{n} begins")
+            time.sleep(0.01)
+            order.append(f"{name}{n} ends")
+            return "ok"
+
+        return tool_traits(effect="write", sequential=True)(work)
+
+    three = calls(("do_a", {"n": 1}), ("do_b", {"n": 2}), ("do_a", {"n": 3}))
+    model = ScriptedModel([three, "done"])
+    create_react_graph(model, [step("a"), step("b")]).invoke({"request": "x"})
+    assert order == [f"{c} {w}" for c in ("a1", "b2", "a3") for w in ("begins", "ends")]
+    assert len(model.requests) == 2
+
+
+def test_a_tool_that_steers_the_graph_has_its_call_answered() -> None:
+    @tool
+    def steer(q: str) -> Any:
+        """Steer."""
+        return Command(update={"status": "RUNNING"})
+
+    model = ScriptedModel([call("steer", q="x"), "done"])
+    result = create_react_graph(model, [steer]).invoke({"request": "x"})
+    assert_replayable(result["messages"])
+    assert result["outcome"]["reason"] == "final_answer"
 
 
 def test_c16_a_nudge_that_helps_leaves_no_trace() -> None:

@@ -125,12 +125,23 @@ def test_an_async_executor_run_in_sync_says_what_to_do() -> None:
     async def later(brief: StepBrief) -> str:
         return "x"
 
-    graph = create_planning_graph(planner_of("A"), later, max_attempts=1, max_replans=0)
-    report = graph.invoke({"request": "x"})["report"]
-    assert "ainvoke" in report["steps"][0]["notes"]
+    with pytest.raises(WrongUse, match="ainvoke"):
+        create_planning_graph(planner_of("A"), later).invoke({"request": "x"})
 
 
-@pytest.mark.parametrize("gave", [None, 3, ["x"], {"no": "messages"}])
+@pytest.mark.parametrize(
+    "gave",
+    [
+        None,
+        3,
+        ["x"],
+        {"no": "messages"},
+        {"reason": "because", "answer": "x"},
+        {"reason": "final_answer", "answer": ["x"]},
+        {"reason": "final_answer", "answer": "x", "usage": {"steps": "many"}},
+        {"messages": [], "outcome": {"reason": "because"}},
+    ],
+)
 def test_an_executor_that_gives_nothing_usable_completes_nothing(gave: Any) -> None:
     graph = create_planning_graph(
         planner_of("A"), lambda brief: gave, max_attempts=1, max_replans=0
@@ -138,6 +149,16 @@ def test_an_executor_that_gives_nothing_usable_completes_nothing(gave: Any) -> N
     report = graph.invoke({"request": "x"})["report"]
     assert report["outcome"] == "failed"
     assert report["steps"][0]["reason"] in ("error", "empty_response")
+
+
+@pytest.mark.parametrize("usage", [None, {}, {"steps": 3}, "much"])
+def test_what_an_outcome_leaves_out_is_filled_in(usage: Any) -> None:
+    gave: Any = {"reason": "final_answer", "answer": "yes", "usage": usage}
+    report = create_planning_graph(planner_of("A"), lambda brief: gave).invoke({"request": "x"})[
+        "report"
+    ]
+    assert report["steps"][0]["result"] == "yes"
+    assert report["usage"]["steps"] >= 3  # plan, review, summary
 
 
 async def test_sync_and_async_give_the_same() -> None:
@@ -215,6 +236,8 @@ def test_models_by_role_are_each_asked_for_their_part() -> None:
     ).invoke({"request": "x"})  # fmt: skip
     assert result["report"]["outcome"] == "completed"
     assert [len(m.requests) for m in roles.values()] == [1, 1, 1, 1]
+    two = {"planner": ScriptedModel([plan_json("A")]), "reviewer": ScriptedModel([APPROVED])}
+    assert create_planner_graph(two).invoke({"request": "x"})["approved"]
     with pytest.raises(WrongUse, match="summary"):
         create_planning_graph({"planner": planner, "reviewer": reviewer, "judge": judge}, done)
     with pytest.raises(WrongUse, match="Unknown roles"):

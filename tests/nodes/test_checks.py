@@ -26,6 +26,15 @@ def test_a_step_whose_file_is_missing_is_sent_back(tmp_path: Path) -> None:
     assert result["plan"].steps[0].verdicts[0]["evidence"] == "poem.txt: 6 bytes"
 
 
+def test_prose_about_files_is_no_file(tmp_path: Path) -> None:
+    prose = ["A file named poem.txt", "Report saved in report.md", "uses Python 3.x", "v1.0"]
+    text = plan_json("a", expected_outputs=prose)
+    graph = create_planning_graph(ScriptedModel([text, APPROVED, "sum"]), lambda brief: "ok")
+    result = graph.invoke({"request": "x"}, context=RunContext(workspace=str(tmp_path)))
+    assert result["report"]["outcome"] == "completed_unverified"
+    assert result["plan"].steps[0].verdicts == []
+
+
 def test_a_file_outside_the_workspace_shows_nothing(tmp_path: Path) -> None:
     (tmp_path / "out.txt").write_text("x")
     inside = tmp_path / "ws"

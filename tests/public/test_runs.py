@@ -10,8 +10,10 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from planloop import Runs, StepBrief, create_planning_graph, create_react_graph, open_saver
 from planloop.errors import (
+    EmptyRequest,
     FinishedThread,
     StoreError,
+    ThreadBusy,
     UnfinishedThread,
     UnknownThread,
     WrongUse,
@@ -40,6 +42,38 @@ def test_start_on_an_unfinished_thread_is_refused() -> None:
     with pytest.raises(UnfinishedThread, match="planloop resume t"):
         runs.start("y", thread="t")
     assert runs.pending("t")[0].value["question"] == "?"
+
+
+def test_an_empty_request_leaves_no_thread_behind() -> None:
+    runs = asking(open_saver("memory:"))
+    with pytest.raises(EmptyRequest):
+        runs.start("  ", thread="t")
+    assert runs.list() == []
+
+
+def test_c102_a_thread_is_driven_by_one_at_a_time() -> None:
+    refused: list[str] = []
+
+    def worker(brief: StepBrief) -> str:
+        with pytest.raises(ThreadBusy) as busy:
+            runs.resume("t")
+        refused.append(str(busy.value))
+        return "ok"
+
+    model = ScriptedModel([plan_json("A"), "sum"])
+    saver = open_saver("memory:")
+    runs = Runs(create_planning_graph(model, worker, max_reflections=0, checkpointer=saver))
+    assert runs.start("x", thread="t").status == "finished"
+    assert len(refused) == 1 and "'t'" in refused[0]
+
+
+async def test_langgraphs_async_saver_serves_awaited_runs(tmp_path: Path) -> None:
+    from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+    async with AsyncSqliteSaver.from_conn_string(str(tmp_path / "runs.db")) as saver:
+        runs = asking(saver)
+        await runs.astart("x", thread="t")
+        assert (await runs.aanswer("t", "yes")).status == "finished"
 
 
 def test_resume_knows_waiting_finished_and_unknown_threads() -> None:
