@@ -8,7 +8,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Checkpointer
 
 from planloop.models import ModelLike, as_source, model_roles
-from planloop.nodes import Executor, PlanMaker, make_generate, make_reflect
+from planloop.nodes import Executor, PlanMaker, as_executors, make_generate, make_reflect
 from planloop.state import PlannerInput, PlannerOutput, PlannerState, RunContext
 
 PlannerGraph = CompiledStateGraph[PlannerState, RunContext, PlannerInput, PlannerOutput]
@@ -43,7 +43,7 @@ def create_planner_graph(
     else:
         roles = model_roles(model, ("planner", "reviewer"))
     described = {
-        name: value if isinstance(value, str) else value.description
+        name: value if isinstance(value, str) else as_executors({name: value})[name].description
         for name, value in (executors or {}).items()
     }
     maker = PlanMaker(roles["planner"], described, max_plan_steps)

@@ -69,7 +69,8 @@ def structured(
             return result
         value, problem = read_structured(reply, schema, check)
         if value is not None:
-            source.form = result.form
+            if result.reasked < MAX_REASKS:  # then it was not our choice to fall back to a prompt
+                source.form = result.form
             result.value, result.problem = value, ""
             return result
         result.problem = problem

@@ -72,6 +72,8 @@ def as_executors(given: Any) -> dict[str, Executor]:
     named = given if isinstance(given, Mapping) else {_name_of(given): given}
     if not named:
         raise WrongUse("No executors: give at least one graph or function that does the steps.")
+    if bad := [name for name in named if not str(name).strip() or {":", "|"} & set(str(name))]:
+        raise WrongUse(f"{bad[0]!r} cannot name an executor: use words without ':' and '|'.")
     return {
         str(name): value if isinstance(value, Executor) else Executor(value)
         for name, value in named.items()

@@ -32,7 +32,7 @@ from ._events import emit
 from ._history import last_text, latest_rounds, pending_calls
 from ._node import Node
 from ._stops import make_stop, result_id, stopped
-from ._stuck import WINDOW, cycle_length
+from ._stuck import LONGEST, WINDOW, cycle_length
 from ._view import View, view_of
 
 
@@ -119,7 +119,8 @@ def _watch(
     length = cycle_length(latest_rounds(log, run["first"], WINDOW))
     turns = run["usage"]["steps"]
     if not length:
-        return run, None
+        out_of_it = run["warned_at"] and turns > run["warned_at"] + LONGEST
+        return ({**run, "warned_at": 0} if out_of_it else run), None
     if not run["warned_at"]:
         return {**run, "warned_at": turns, "hint": _hints.STUCK}, None
     if turns < run["warned_at"] + length:

@@ -88,6 +88,8 @@ class ScriptedModel(BaseChatModel):
         if isinstance(item, BaseException):
             raise item
         reply: Any = item(list(messages)) if callable(item) else item
+        if isinstance(reply, BaseException):
+            raise reply
         return AIMessage(reply) if isinstance(reply, str) else _copy(reply)
 
     def _generate(

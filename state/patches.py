@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from .errors import PlanError
 from .outcome import Outcome
-from .plan import Plan, PlanStep
+from .plan import Plan, PlanDraft, PlanStep
 from .text import cut_middle
 
 PlanPatch = dict[str, Any]
@@ -22,6 +22,8 @@ def apply_patch(plan: Plan, patch: Any) -> Plan:
     """
     if isinstance(patch, Plan):
         return patch
+    if isinstance(patch, PlanDraft):
+        patch = patch.model_dump()
     if not isinstance(patch, Mapping | list):
         raise PlanError(f"A plan cannot be changed by a {type(patch).__name__}: give a dict.")
     if isinstance(patch, list) or "steps" in patch:

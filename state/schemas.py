@@ -10,7 +10,7 @@ from .lifecycle import Phase
 from .messages import Messages
 from .outcome import AgentStatus, Outcome, StopReason, Usage, add_usage
 from .patches import PlanPatch
-from .plan import Plan
+from .plan import Plan, PlanDraft
 from .plan_channel import PlanState
 from .report import PlanReport
 
@@ -152,7 +152,7 @@ class PlanningInput(TypedDict, total=False):
 
     request: str
     messages: Messages
-    plan: Plan | dict[str, Any] | list[Any]
+    plan: Plan | PlanDraft | dict[str, Any] | list[Any]
 
 
 class PlanningOutput(TypedDict):

@@ -33,7 +33,10 @@ class ToolTraits:
     sequential: bool = True
     """Calls of one turn run in order, never side by side."""
     on_replay: OnReplay = "ask"
-    """What happens to a call that was cut off by a crash: run it again, or ask a person."""
+    """What is to happen to a call that a crash cut off: run it again, or ask a person.
+
+    This is declared, not yet enforced: a call that was cut off runs again when the run is resumed.
+    """
     max_output: int | None = None
     """Characters of the result that a model is shown; `None` means the registry's default."""
 

@@ -619,6 +619,8 @@ def test_without_executors_or_with_odd_ones_it_is_said_at_build() -> None:
     for executors in ({}, None, 3, {"a": "text"}):
         with pytest.raises(WrongUse, match="executor"):
             create_planning_graph(ScriptedModel(), executors)  # type: ignore[arg-type]
+    with pytest.raises(WrongUse, match="cannot name an executor"):
+        create_planning_graph(ScriptedModel(), {"a:b": done})
     with pytest.raises(WrongUse, match="default_executor"):
         create_planning_graph(ScriptedModel(), done, default_executor="nobody")
 

@@ -6,7 +6,7 @@ import pytest
 from helpers import planner_of
 from langgraph.checkpoint.memory import InMemorySaver
 
-from planloop import Plan, StepBrief, create_planning_graph, create_react_graph
+from planloop import Plan, PlanDraft, StepBrief, create_planning_graph, create_react_graph
 from planloop.errors import PlanError
 from planloop.state import NODE_PHASES
 from planloop.testing import ScriptedModel, call
@@ -81,6 +81,14 @@ def test_a_plan_given_on_a_finished_thread_is_the_new_plan() -> None:
     result = graph.invoke({"request": "second", "plan": ["B", "C"]}, CONFIG)
     assert ran == ["A", "B", "C"]
     assert result["plan"].request == "second"
+
+
+def test_a_draft_is_a_plan_to_be_carried_out() -> None:
+    draft = PlanDraft.model_validate({"title": "T", "steps": ["A", "B"]})
+    graph = create_planning_graph(planner_of("unused"), lambda brief: "ok")
+    result = graph.invoke({"request": "x", "plan": draft})
+    assert [s.name for s in result["plan"].steps] == ["A", "B"]
+    assert result["report"]["plan_origin"] == "user"
 
 
 def test_ids_are_numbered_around_those_that_are_given_and_never_twice() -> None:
