@@ -6,13 +6,15 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 
-from planloop.models import ModelSource, Steps, structured
+from planloop.models import ModelSource, Steps, Structured, structured
 from planloop.state import (
+    ModelSetupError,
     Plan,
     PlanDraft,
     PlanError,
     PlannerState,
     PlannerUpdate,
+    ShortDraft,
     add_usage,
     create_plan,
     fallback_plan,
@@ -60,11 +62,12 @@ def make_generate(maker: PlanMaker) -> Node:
     def generate(state: PlannerState) -> Steps[PlannerUpdate]:
         revising = state.get("revising", False)
         request = state["task"] if revising else asked_for(state)
-        result = yield from structured(
+        wanted = yield from _schema(maker)
+        result: Structured[Any] = yield from structured(
             maker.source,
             draft_request(maker, request, state if revising else None),
-            PlanDraft,
-            check=lambda draft: maker.plan(draft, request),
+            wanted,
+            check=lambda draft: maker.plan(draft.model_dump(), request),
         )
         begun = state if revising else None
         problems = [*(begun["problems"] if begun else []), *result.problems]
@@ -86,7 +89,11 @@ def make_generate(maker: PlanMaker) -> Node:
         )
         if keep:
             return update
-        plan = fallback_plan(request) if result.value is None else maker.plan(result.value, request)
+        plan = (
+            fallback_plan(request)
+            if result.value is None
+            else maker.plan(result.value.model_dump(), request)
+        )
         if result.value is not None and result.reasked:
             plan = plan.model_copy(update={"origin": "repaired"})
         update["plan"] = plan.model_dump(mode="json")
@@ -94,6 +101,15 @@ def make_generate(maker: PlanMaker) -> Node:
         return update
 
     return Node(generate)
+
+
+def _schema(maker: PlanMaker) -> Steps[type[PlanDraft] | type[ShortDraft]]:
+    """What to ask for: a tiny model fills fields that it does not understand with noise."""
+    try:
+        yield from maker.source.load()
+    except ModelSetupError:  # `structured` meets it again and says so
+        return PlanDraft
+    return PlanDraft if maker.source.judges else ShortDraft
 
 
 def draft_request(maker: PlanMaker, request: str, state: PlannerState | None) -> list[BaseMessage]:

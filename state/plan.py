@@ -88,6 +88,20 @@ class PlanDraft(BaseModel):
         return value
 
 
+class ShortStep(BaseModel):
+    """One step as a tiny model is asked for it: what more it writes is noise."""
+
+    name: str = Field(description="Short title of the step")
+    description: str = Field(default="", description="What to do")
+    expected_outputs: list[str] = Field(default_factory=list, description="Files it leaves")
+
+
+class ShortDraft(BaseModel):
+    """A plan as a tiny model is asked for it."""
+
+    steps: list[ShortStep] = Field(description="The steps in the order of work")
+
+
 class PlanStep(DraftStep):
     """One step with its record. Ids (`s1`, `s2`, …) are never used twice in a plan."""
 

@@ -2,6 +2,8 @@
 
 from typing import Literal
 
+from langchain_core.runnables.graph import Graph
+
 from planloop.errors import WrongUse
 from planloop.state import lifecycle_mermaid
 
@@ -24,11 +26,25 @@ def graph(name: GraphName, *, lifecycle: bool, ascii_only: bool) -> int:
     if not ascii_only:
         screen.result(drawn.draw_mermaid().rstrip())
         return 0
+    screen.result(_as_ascii(drawn))
+    return 0
+
+
+def _as_ascii(drawn: Graph) -> str:
+    """The graph in characters; what leads from a node to itself stands below.
+
+    The layout cannot place such an edge, and not every other: then the edges are listed.
+    """
+    own = [edge for edge in drawn.edges if edge.source == edge.target]
+    others = [edge for edge in drawn.edges if edge.source != edge.target]
     try:
-        screen.result(drawn.draw_ascii())
+        text = Graph(nodes=drawn.nodes, edges=others).draw_ascii()
     except ImportError:
         raise WrongUse("Drawing with --ascii needs grandalf: pip install grandalf.") from None
-    return 0
+    except ValueError:
+        text, own = "", drawn.edges
+    arrows = [f"{e.source} {'..>' if e.conditional else '-->'} {e.target}" for e in own]
+    return "\n".join([text, *arrows]).strip("\n")
 
 
 def _graph(name: GraphName) -> AnyGraph:

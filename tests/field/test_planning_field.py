@@ -475,8 +475,11 @@ def test_an_unmet_criterion_sends_the_step_back_with_the_finding() -> None:
 
 def test_a_local_model_neither_judges_nor_sums_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ScriptedModel, "judges", False, raising=False)
-    model = ScriptedModel([plan_json("a", success_criteria=["is green"])])
-    result = create_planning_graph(model, done, max_reflections=0).invoke({"request": "x"})
+    model = ScriptedModel([plan_json("a", depends_on=["noise"], executor="noise")])
+    graph = create_planning_graph(model, done, max_reflections=0)
+    assert graph.invoke({"request": "x"})["report"]["plan_origin"] == "model"
+    given: Any = json.loads(plan_json("a", success_criteria=["is green"]))
+    result = graph.invoke({"request": "x", "plan": given})
     assert result["report"]["outcome"] == "completed_unverified"
     assert any("local model's word" in w for w in result["report"]["warnings"])
     assert model.left == 0 and len(model.requests) == 1

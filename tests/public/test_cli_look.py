@@ -99,3 +99,12 @@ def test_where_no_weights_are_run_fetches_them_and_says_what_they_are_worth(
     told = result.stderr
     for words in ("93 MB", "Model local:smollm2-135m", "plans are childish", "not the quality"):
         assert words in told
+
+
+@pytest.mark.parametrize("name", ["react", "planner", "planning"])
+def test_every_graph_can_be_drawn_in_characters(cli: Callable[..., Result], name: str) -> None:
+    drawn = cli("graph", name, "--ascii")
+    assert drawn.exit_code == 0
+    assert "__start__" in drawn.stdout
+    if name == "react":
+        assert "think ..> think" in drawn.stdout
