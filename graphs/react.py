@@ -82,7 +82,6 @@ def create_react_graph(
         tool_choice=tool_choice,
         budget=budget,
         memory=memory,
-        policy=policy,
     )
     graph: ReactGraph = (
         StateGraph(
@@ -94,7 +93,7 @@ def create_react_graph(
         .add_node("prepare", make_prepare())
         .add_node("think", make_think(thinker))
         .add_node("approve", make_approve(registry, policy))
-        .add_node("act", make_act(registry, memory))
+        .add_node("act", make_act(registry, memory, policy))
         .add_node("compact", make_compact(thinker))
         .add_node("finish", make_finish())
         .add_edge(START, "prepare")

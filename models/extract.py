@@ -93,9 +93,3 @@ def cut_off_json(text: str) -> Any:
         return parse_partial_json(text[start:])
     except ValueError:
         return None
-
-
-def last_line(text: str) -> str:
-    """The last line that holds anything, without Markdown emphasis."""
-    lines = [line.strip(" \t*_`") for line in text.splitlines() if line.strip(" \t*_`")]
-    return lines[-1] if lines else ""

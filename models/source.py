@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from threading import Lock
-from typing import Any
+from typing import Any, Final
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import Runnable
@@ -14,10 +14,8 @@ from .compat import tolerant
 from .effects import Blocking, Steps
 from .load import default_model_name, load_model
 
-ROLES = ("planner", "reviewer", "judge", "summary", "default")
-
-
 Role = str
+ROLES: Final[tuple[Role, ...]] = ("planner", "reviewer", "judge", "summary", "default")
 
 
 class ModelSource:

@@ -39,7 +39,6 @@ class Structured(Generic[M]):
     """The model's own words, of the last reply."""
     problem: str = ""
     """Why there is no value; one sentence."""
-    fatal: bool = False
     form: str = ""
     """The way of asking that was used last."""
     reasked: int = 0
@@ -107,8 +106,7 @@ def _asked(
                 result.form = _below(result.form)
                 continue
             if reply is None:
-                failure = describe_failure(error)
-                result.problem, result.fatal = failure.detail, failure.fatal
+                result.problem = describe_failure(error).detail
                 return None
         result.raw = reply
         result.usage = add_usage(result.usage, usage_of(reply, sent))

@@ -42,7 +42,6 @@ class Thinker:
     tool_choice: ToolChoice
     budget: Budget
     memory: MemoryPolicy
-    policy: ToolPolicy | None
 
     @cached_property
     def window(self) -> int:
@@ -114,10 +113,8 @@ def _call_reply(
     room = _calls_left(made_of.budget, run["usage"])
     late = work[room:] if room is not None else []
     answers += [answer_call(call, _hints.NO_CALLS_LEFT) for call in late]
-    denied = [call for call in work if call not in late and _is_denied(made_of, call)]
-    answers += [answer_call(call, _hints.DENIED) for call in denied]
     usage = run["usage"].copy()
-    usage["tool_calls"] += len(work) - len(late) - len(denied)
+    usage["tool_calls"] += len(work) - len(late)
     update = AgentUpdate(run={**run, "usage": usage})
     if late and len(late) == len(work):
         detail = f"All {made_of.budget.tool_calls} tool calls of the budget are used."
@@ -143,10 +140,6 @@ def _terminated(
 
 def _calls_left(budget: Budget, usage: Usage) -> int | None:
     return None if budget.tool_calls is None else max(budget.tool_calls - usage["tool_calls"], 0)
-
-
-def _is_denied(made_of: Thinker, call: ToolCall) -> bool:
-    return decision_on(made_of.policy, made_of.registry, call) == "deny"
 
 
 def decision_on(policy: ToolPolicy | None, registry: ToolRegistry, call: ToolCall) -> str:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from langchain_core.runnables import RunnableConfig, RunnableLambda
+from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from langchain_core.runnables.config import ensure_config, set_config_context
 
 from planloop.models import aperform, perform
@@ -17,13 +17,19 @@ class Node(RunnableLambda[Any, Any]):
     one (see `planloop.models.effects`). LangGraph would run a sync function in a thread when the
     graph is awaited; a node of ours neither blocks the loop nor leaves it.
 
-    It is a `RunnableLambda` because LangGraph looks through the closures of those for inner
-    graphs, to draw them and to read their state; their tracing and its cost are left out.
+    It is a `RunnableLambda` because LangGraph asks those for the graphs they depend on, to draw
+    them and to read their state; their tracing and its cost are left out.
+
+    Args:
+        inner: The graph that the function calls, if it calls one.
     """
 
-    def __init__(self, body: Callable[[Any], Any], name: str | None = None) -> None:
+    def __init__(
+        self, body: Callable[[Any], Any], name: str | None = None, *, inner: Any = None
+    ) -> None:
         super().__init__(body, name=name or body.__name__)
         self.body = body
+        self.deps = [inner] if isinstance(inner, Runnable) else []
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         with set_config_context(ensure_config(config)) as context:

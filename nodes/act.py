@@ -11,8 +11,10 @@ from langgraph.types import Command
 
 from planloop.models import Steps
 from planloop.state import ActInput, MemoryPolicy, ReactState, cut_middle
-from planloop.tools import ToolRegistry, traits_of
+from planloop.tools import ToolPolicy, ToolRegistry, traits_of
 
+from . import _hints
+from ._decide import decision_on
 from ._events import emit
 from ._history import pending_calls
 from ._node import Node
@@ -34,11 +36,13 @@ class RunTool:
         return await self.registry.arun(self.call, self.config)
 
 
-def make_act(registry: ToolRegistry, memory: MemoryPolicy) -> Node:
-    """The node `act`."""
+def make_act(registry: ToolRegistry, memory: MemoryPolicy, policy: ToolPolicy | None) -> Node:
+    """The node `act`. What the policy denies is answered here, wherever the call came from."""
 
     def act(task: ActInput) -> Steps[Any]:
         call = task["call"]
+        if decision_on(policy, registry, cast(ToolCall, call)) == "deny":
+            return {"messages": [answer_call(cast(ToolCall, call), _hints.DENIED)]}
         emit("tool_call", name=call["name"], args=call["args"], id=call["id"])
         result = yield RunTool(registry, call, get_config())
         status = result.status if isinstance(result, ToolMessage) else "success"

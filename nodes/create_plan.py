@@ -35,7 +35,7 @@ def make_create_plan(planner: Pregel[Any, Any, Any, Any], *, max_reflections: in
         emit("planner", form=result["form"], reviewed=result["reviewed"])
         return {**update, "usage": result["usage"], "warnings": warnings}
 
-    return Node(create_plan)
+    return Node(create_plan, inner=planner)
 
 
 def make_create_plan_by_tool(maker: PlanMaker) -> Node:

@@ -123,13 +123,12 @@ class CallFunction:
 
 def make_runner(executor: Executor) -> Callable[[Mapping[str, Any]], Steps[Ran]]:
     """How this executor does a step, given the plain brief. Never fails: it ends in an outcome."""
-    if not isinstance(executor.target, Pregel):
-        function = executor.target
-        return lambda brief: _guarded(CallFunction(function, StepBrief.from_dict(brief)))
-    graph = executor.target  # named here so that LangGraph finds it in the closure
+    target = executor.target
 
     def run(brief: Mapping[str, Any]) -> Steps[Ran]:
-        return _guarded(Invoke(graph, {"messages": [HumanMessage(brief["prompt"])]}))
+        if isinstance(target, Pregel):
+            return _guarded(Invoke(target, {"messages": [HumanMessage(brief["prompt"])]}))
+        return _guarded(CallFunction(target, StepBrief.from_dict(brief)))
 
     return run
 

@@ -17,14 +17,13 @@ from .executors import Executor, Ran, make_runner
 def make_run_executor(executor: Executor) -> Node:
     """The node `run_executor` where there is one executor: it is drawn as that executor's graph."""
     run = make_runner(executor)
-    graph = executor.target  # LangGraph looks for inner graphs among the names a node uses
 
     def run_executor(given: ExecutorTask | PlanningState) -> Steps[PlanningUpdate]:
         task = _task(given)
         ran = yield from run(task["brief"])
-        return _recorded(task, ran, graph)
+        return _recorded(task, ran)
 
-    return Node(run_executor)
+    return Node(run_executor, inner=executor.target)
 
 
 def make_dispatch(dispatch: Pregel[Any, Any, Any, Any]) -> Node:
@@ -33,22 +32,20 @@ def make_dispatch(dispatch: Pregel[Any, Any, Any, Any]) -> Node:
     def run_executor(given: ExecutorTask | PlanningState) -> Steps[PlanningUpdate]:
         task = _task(given)
         result = yield Invoke(dispatch, task)
-        return _recorded(task, Ran(result["outcome"], result["observations"]), dispatch)
+        return _recorded(task, Ran(result["outcome"], result["observations"]))
 
-    return Node(run_executor)
+    return Node(run_executor, inner=dispatch)
 
 
 def make_executor_node(name: str, executor: Executor) -> Node:
     """One executor's node of the dispatch graph."""
     run = make_runner(executor)
-    graph = executor.target
 
     def run_one(task: ExecutorTask) -> Steps[Mapping[str, Any]]:
-        assert graph is not None
         ran = yield from run(task["brief"])
         return {"outcome": ran.outcome, "observations": ran.observations}
 
-    return Node(run_one, name)
+    return Node(run_one, name, inner=executor.target)
 
 
 def _task(given: Any) -> ExecutorTask:
@@ -58,7 +55,7 @@ def _task(given: Any) -> ExecutorTask:
     return task_for(given["plan"], given["plan"].step(given["active"][0]))
 
 
-def _recorded(task: ExecutorTask, ran: Ran, _drawn: Any) -> PlanningUpdate:
+def _recorded(task: ExecutorTask, ran: Ran) -> PlanningUpdate:
     step_id = task["brief"]["step"]["id"]
     patch = {**outcome_patch(ran.outcome), "observations": ran.observations}
     emit(

@@ -23,6 +23,7 @@ from planloop.state import (
     Stop,
     StopReason,
     add_usage,
+    append_messages,
 )
 
 from . import _hints
@@ -61,7 +62,13 @@ def make_think(made_of: Thinker) -> Node:
         )
         spent = usage_of(given, view.tokens)
         emit("turn", number=run["usage"]["steps"] + 1, text=reply.text, usage=dict(spent))
-        return decide(made_of, run, log, reply, spent)
+        update = decide(made_of, run, log, reply, spent)
+        ended = update["run"]["stop"]
+        if ended is None or ended["reason"] != "budget_exhausted":
+            return update
+        told = append_messages(log, [update["messages"]])
+        last = yield from _closing(made_of, state, update["run"], told, ended)
+        return {**last, "messages": [*update["messages"], *last.get("messages", [])]}
 
     return Node(think)
 
@@ -94,7 +101,7 @@ def _ask(
     made_of: Thinker, state: ReactState, run: ReactRun, log: MessageLog, view: View
 ) -> Steps[tuple[Any, Failure | None, View]]:
     """One reply; a request that the server finds too long is sent once more at half its size."""
-    for parts in (2, 1):
+    for _ in range(2):
         try:
             yield from made_of.source.load()
             model = made_of.source.bound(made_of.registry.tools, made_of.tool_choice)
@@ -103,11 +110,13 @@ def _ask(
             raise
         except Exception as error:  # a model may raise anything; the run ends by decision
             failure = describe_failure(error)
+            if not failure.overflow:
+                break
             smaller = _view(made_of, state, run, log, view.tokens // 2)
-            if parts == 1 or not failure.overflow or smaller.tokens >= view.tokens:
-                return None, failure, view
+            if smaller.tokens >= view.tokens:
+                break
             view = smaller
-    raise AssertionError("the second attempt returns")
+    return None, failure, view
 
 
 def _watch(

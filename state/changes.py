@@ -21,7 +21,6 @@ def create_plan(
     origin: PlanOrigin = "model",
     max_steps: int = 50,
     executors: Sequence[str] = (),
-    plan_id: str = "",
 ) -> Plan:
     """Make a plan of what a model or a person wrote.
 
@@ -31,7 +30,6 @@ def create_plan(
         title: Used where the draft has none; the request serves last.
         max_steps: More steps than this are refused.
         executors: Names that a step's `executor` may have; empty means any.
-        plan_id: Given back as it is; empty makes a new unique id.
 
     Raises:
         PlanError: No steps, a step without text, too many, unknown or circular dependencies,
@@ -44,13 +42,18 @@ def create_plan(
     check_rules(steps, max_steps=max_steps, executors=executors)
     fields = resolve_dependencies(steps)
     return Plan(
-        id=plan_id or f"plan_{uuid.uuid4().hex[:12]}",
+        id=new_plan_id(),
         title=(parsed.title or title or request).strip(),
         request=request,
         origin=origin,
         steps=[PlanStep(**field, id=f"s{n}") for n, field in enumerate(fields, 1)],
         next_step=len(steps) + 1,
     )
+
+
+def new_plan_id() -> str:
+    """An id that no other plan has, made without the clock."""
+    return f"plan_{uuid.uuid4().hex[:12]}"
 
 
 def without_blanks(steps: Sequence[DraftStep]) -> list[DraftStep]:
@@ -83,16 +86,14 @@ def adopt_plan(
     """Take over a plan that a person gives: the same rules, a new id, its record kept.
 
     Raises:
-        PlanError: It breaks a rule of plans, or two steps have one id.
+        PlanError: It breaks a rule of plans.
     """
     check_rules(plan.steps, max_steps=max_steps, executors=executors)
     ids = [step.id for step in plan.steps]
-    if len(set(ids)) < len(ids):
-        raise PlanError(f"Two steps have one id among {', '.join(ids)}: give each its own.")
     fields = resolve_dependencies(plan.steps, ids=ids)
     return plan.model_copy(
         update={
-            "id": f"plan_{uuid.uuid4().hex[:12]}",
+            "id": new_plan_id(),
             "title": plan.title or request,
             "request": request,
             "origin": "user",

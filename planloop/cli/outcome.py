@@ -8,7 +8,6 @@ from planloop.state import Plan, one_line
 
 COMPLETED: Final = 0
 NOT_COMPLETED: Final = 1
-WRONG: Final = 2
 WAITING: Final = 3
 INTERRUPTED: Final = 130
 

@@ -272,6 +272,15 @@ def test_c80_calls_beyond_the_budget_are_answered_not_run() -> None:
     assert result["outcome"]["usage"]["tool_calls"] == 2
 
 
+def test_c80_a_run_that_is_out_of_calls_may_still_say_what_it_found() -> None:
+    script = [call("search", q="1"), call("search", q="2"), "Found so far: nothing."]
+    result, model = run(*script, budget=Budget(tool_calls=1))
+    assert SEEN == [{"q": "1"}]
+    assert result["outcome"]["reason"] == "budget_exhausted"
+    assert result["outcome"]["answer"] == "Found so far: nothing."
+    assert [m.type for m in model.requests[2].messages][-3:] == ["ai", "tool", "human"]
+
+
 def overflowing(times: int) -> Any:
     left = {"n": times}
 

@@ -163,6 +163,23 @@ def test_a_denied_call_is_answered_and_never_run() -> None:
     assert "does not allow" in result["messages"][2].text
 
 
+def test_a_denied_call_that_was_put_into_the_state_by_hand_is_not_run() -> None:
+    RAN.clear()
+    graph = create_react_graph(
+        ScriptedModel(["thought", "done"]),
+        [delete],
+        policy=ToolPolicy.read_only(),
+        checkpointer=open_saver("memory:"),
+    )
+    config: Any = {"configurable": {"thread_id": "t"}}
+    graph.invoke({"request": "x"}, config, interrupt_before=["think"])
+    given: Any = {"messages": [call("delete", path="a")]}
+    graph.update_state(config, given, as_node="think")
+    result = graph.invoke(None, config)
+    assert RAN == []
+    assert any("does not allow" in m.text for m in result["messages"])
+
+
 def test_two_questions_at_once_are_answered_one_by_one() -> None:
     from planloop.tools import ask_human
 
