@@ -63,12 +63,12 @@ def make_think(made_of: Thinker) -> Node:
         spent = usage_of(given, view.tokens)
         emit("turn", number=run["usage"]["steps"] + 1, text=reply.text, usage=dict(spent))
         update = decide(made_of, run, log, reply, spent)
-        ended = update["run"]["stop"]
-        if ended is None or ended["reason"] != "budget_exhausted":
+        run, said = update.get("run", run), update.get("messages", [])
+        stop = run["stop"]
+        if stop is None or stop["reason"] != "budget_exhausted":
             return update
-        told = append_messages(log, [update["messages"]])
-        last = yield from _closing(made_of, state, update["run"], told, ended)
-        return {**last, "messages": [*update["messages"], *last.get("messages", [])]}
+        last = yield from _closing(made_of, state, run, append_messages(log, [said]), stop)
+        return {**last, "messages": [*said, *last.get("messages", [])]}
 
     return Node(think)
 
@@ -101,6 +101,7 @@ def _ask(
     made_of: Thinker, state: ReactState, run: ReactRun, log: MessageLog, view: View
 ) -> Steps[tuple[Any, Failure | None, View]]:
     """One reply; a request that the server finds too long is sent once more at half its size."""
+    failure: Failure | None = None
     for _ in range(2):
         try:
             yield from made_of.source.load()
