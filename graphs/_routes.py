@@ -1,11 +1,14 @@
 """Where the lifecycle goes after each node. Pure questions to the state."""
 
+import time
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, cast
 
-from planloop.nodes import exhausted, is_passed
-from planloop.state import Budget, PlanningState, ready_steps
+from planloop.nodes import is_passed, reached
+from planloop.state import Budget, PlanningState, Usage, ready_steps
 
+STEPS_OF_A_STEP: Final = 8
+"""Super-steps from here to the end of one more step of the plan, and of the plan."""
 AFTER_PLAN: Final = ["approve_plan", "select_step", "final_summary", "fallback_plan"]
 AFTER_APPROVAL: Final = ["select_step", "create_plan", "approve_plan", "final_summary"]
 AFTER_VERIFY: Final = ["complete_step", "report_error"]
@@ -41,7 +44,10 @@ class Routes:
 
     def next_step(self, state: PlanningState) -> str:
         """Go on while a step is ready and the plan's budget lasts."""
-        if exhausted(self.budget, state["usage"], state["started"]):
+        spent = {**state["usage"], "seconds": time.time() - state["started"]}
+        # Where a state is edited from outside, LangGraph asks the routers too, and says 2.
+        ends = 2 < state["remaining_steps"] < STEPS_OF_A_STEP
+        if ends or reached(self.budget, cast(Usage, spent)):
             return "final_summary"
         return "select_step" if ready_steps(state["plan"]) else "final_summary"
 

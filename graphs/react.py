@@ -1,5 +1,6 @@
 """The ReAct loop: think, act, until the run ends by decision."""
 
+import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -8,6 +9,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.store.base import BaseStore
 from langgraph.types import Checkpointer, Send
+from pydantic import BaseModel
 
 from planloop.models import ModelLike, as_source
 from planloop.nodes import (
@@ -48,6 +50,7 @@ def create_react_graph(
     tool_choice: ToolChoice = "auto",
     budget: Budget = Budget(),
     memory: MemoryPolicy = MemoryPolicy(),
+    answer_schema: type[BaseModel] | None = None,
     policy: ToolPolicy | None = None,
     checkpointer: Checkpointer = None,
     store: BaseStore | None = None,
@@ -67,6 +70,8 @@ def create_react_graph(
             neither offered nor run.
         budget: What one run may spend.
         memory: How much of the history the model is shown.
+        answer_schema: A pydantic model for the answer. `outcome["structured"]` then holds it as
+            plain data; where the model gives none that fits, it is `None` and `success` is false.
         policy: Which calls may run; `None` allows all.
         checkpointer: Where runs are saved; `None` inherits that of a graph around this one.
         store: LangGraph's store, for tools that use one.
@@ -78,10 +83,11 @@ def create_react_graph(
     thinker = Thinker(
         source=as_source(model),
         registry=registry,
-        system=prompt if prompt is not None else default_prompt(),
+        system=instructions(prompt, answer_schema),
         tool_choice=tool_choice,
         budget=budget,
         memory=memory,
+        answer_schema=answer_schema,
     )
     graph: ReactGraph = (
         StateGraph(
@@ -95,7 +101,7 @@ def create_react_graph(
         .add_node("approve", make_approve(registry, policy))
         .add_node("act", make_act(registry, memory, policy))
         .add_node("compact", make_compact(thinker))
-        .add_node("finish", make_finish())
+        .add_node("finish", make_finish(thinker))
         .add_edge(START, "prepare")
         .add_edge("prepare", "think")
         .add_conditional_edges("think", after_think(registry, policy), _AFTER_THINK)
@@ -112,9 +118,13 @@ def create_react_graph(
 _AFTER_THINK = ["act", "approve", "compact", "think", "finish"]
 
 
-def default_prompt() -> str:
-    """The system prompt of an agent that was given none."""
-    return load_prompt("agent")
+def instructions(prompt: str | None, answer_schema: type[BaseModel] | None) -> str:
+    """The system prompt: the caller's or a general one, and what the answer is to look like."""
+    told = load_prompt("agent") if prompt is None else prompt
+    if answer_schema is None:
+        return told
+    schema = json.dumps(answer_schema.model_json_schema(), ensure_ascii=False)
+    return f"{told}\n\n{load_prompt('answer')}\n{schema}".strip()
 
 
 def after_think(

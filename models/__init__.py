@@ -1,29 +1,37 @@
 """The model boundary: loading models, asking them, reading what they send."""
 
-from .effects import Blocking, Effect, Invoke, Steps, aperform, perform
-from .failures import Failure, describe_failure
+from .ask import PATIENCE, Answer, ask
+from .effects import Blocking, Effect, Invoke, Pause, Steps, aperform, perform
+from .failures import Failure
 from .load import DEFAULT_OPENAI_MODEL, default_model_name, load_model
 from .reply import Reply, is_approval, legal_name, looks_like_call, read_reply, text_of
 from .source import ModelLike, ModelSource, as_source, model_roles
-from .structured import Structured, structured
-from .usage import count_tokens, usage_of
+from .structured import Structured, read_structured, structured
+from .tokens import IMAGE_TOKENS, count_message, count_text, count_tokens
+from .usage import usage_of
 
 __all__ = [
     "DEFAULT_OPENAI_MODEL",
+    "IMAGE_TOKENS",
+    "PATIENCE",
+    "Answer",
     "Blocking",
     "Effect",
     "Failure",
     "Invoke",
     "ModelLike",
     "ModelSource",
+    "Pause",
     "Reply",
     "Steps",
     "Structured",
     "aperform",
     "as_source",
+    "ask",
+    "count_message",
+    "count_text",
     "count_tokens",
     "default_model_name",
-    "describe_failure",
     "is_approval",
     "legal_name",
     "load_model",
@@ -31,6 +39,7 @@ __all__ = [
     "model_roles",
     "perform",
     "read_reply",
+    "read_structured",
     "structured",
     "text_of",
     "usage_of",

@@ -9,7 +9,7 @@ import json
 import warnings
 from collections.abc import AsyncIterator, Iterator
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessageChunk
@@ -40,9 +40,26 @@ def tolerant(model: BaseChatModel) -> BaseChatModel:
     ours = kind.__module__.startswith("planloop.")
     if ours or not any(c.__module__.startswith("langchain_openai.") for c in kind.__mro__):
         return model
-    reader = model.model_copy()
+    reader: Any = model.model_copy()
     object.__setattr__(reader, "__class__", _tolerant_class(kind))
-    return reader
+    _take_over_retries(reader)
+    return cast(BaseChatModel, reader)
+
+
+def _take_over_retries(reader: Any) -> None:
+    """Switch off the retries of OpenAI's SDK and note how many there were.
+
+    They are made by planloop instead: one layer of them, within one bound on the time.
+    """
+    clients = {"client": "root_client", "async_client": "root_async_client"}
+    if not all(hasattr(getattr(reader, root, None), "max_retries") for root in clients.values()):
+        return  # no key: the client says so when it is used
+    most = reader.root_client.max_retries
+    for completions, root in clients.items():
+        client = getattr(reader, root).with_options(max_retries=0)
+        object.__setattr__(reader, root, client)
+        object.__setattr__(reader, completions, client.chat.completions)
+    object.__setattr__(reader, "_planloop_retries", most)
 
 
 # The client advises on a refusal of structured output; the ladder has already taken another way.
@@ -60,6 +77,11 @@ def _tolerant_class(kind: type[BaseChatModel]) -> type[BaseChatModel]:
 
 class _ReadsAnything:
     """Mixed into a subclass of ChatOpenAI; `Any` stands for its types, which are imported late."""
+
+    @property
+    def retries_taken_over(self) -> int | None:
+        """Retries that the SDK would make; `None` if it still makes them."""
+        return cast("int | None", vars(self).get("_planloop_retries"))
 
     def asking_for(self, schema: dict[str, Any], form: str) -> Runnable[Any, Any]:
         """The client asking for JSON, by a field that the SDK hands on without parsing.

@@ -6,11 +6,13 @@ them; the node itself is written once. The idea is known as sans-I/O from protoc
 """
 
 import asyncio
-from collections.abc import Callable, Generator
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
 from langchain_core.runnables import Runnable, RunnableConfig
+from langgraph.config import get_stream_writer
 
 T = TypeVar("T")
 
@@ -38,12 +40,14 @@ class Invoke:
     runnable: Runnable[Any, Any]
     input: Any
     config: RunnableConfig | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Further arguments, such as the tools on offer: `bind` would merge configs at each call."""
 
     def run(self) -> Any:
-        return self.runnable.invoke(self.input, self.config)
+        return self.runnable.invoke(self.input, self.config, **self.options)
 
     async def arun(self) -> Any:
-        return await self.runnable.ainvoke(self.input, self.config)
+        return await self.runnable.ainvoke(self.input, self.config, **self.options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +62,29 @@ class Blocking:
 
     async def arun(self) -> Any:
         return await asyncio.to_thread(self.function, *self.args)
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Wait before a call is tried again, and tell whoever watches why."""
+
+    seconds: float
+    why: str
+
+    def run(self) -> None:
+        self._tell()
+        time.sleep(self.seconds)
+
+    async def arun(self) -> None:
+        self._tell()
+        await asyncio.sleep(self.seconds)
+
+    def _tell(self) -> None:
+        try:
+            write = get_stream_writer()
+        except (RuntimeError, KeyError):  # no graph around this code
+            return
+        write({"type": "retry", "seconds": round(self.seconds, 1), "why": self.why})
 
 
 def perform(steps: Steps[T]) -> T:

@@ -1,6 +1,10 @@
 """Say what went wrong with a model call, and whether trying again can help."""
 
+import email.utils
+import time
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from langchain_core.exceptions import (
     ContextOverflowError,
@@ -26,48 +30,68 @@ class Failure:
     detail: str
     """One sentence for a person, with what to do."""
     fatal: bool
-    """Trying the same model again cannot help."""
+    """Nothing that this run does can help; a new one with the same settings would fail, too."""
     overflow: bool = False
     """The request was longer than the model's window."""
+    refused: bool = False
+    """The server rejected the form of the request, not its content."""
+    passing: bool = False
+    """The same request may succeed a little later."""
+    wait: float | None = None
+    """Seconds after which the server wants to be asked again, if it says so."""
 
 
 def describe_failure(error: Exception) -> Failure:
     """Classify an exception of a model call. Control flow exceptions must not come here."""
-    words = one_line(_text_of(error), 300)
+    words = one_line(text_of_error(error), 300)
     if isinstance(error, ModelSetupError):
         return Failure(words, fatal=True)
     if is_overflow(error):
-        return Failure(f"The request does not fit the model's window: {words}", False, True)
+        detail = f"The request does not fit the model's window: {words}"
+        return Failure(detail, fatal=False, overflow=True)
+    if is_refused_request(error):
+        return Failure(f"The model server refused the request: {words}", True, refused=True)
     if isinstance(error, ModelAuthenticationError):
         return Failure(f"The model server refused the key: check OPENAI_API_KEY ({words}).", True)
     if isinstance(error, ModelNotFoundError):
         return Failure(f"The server does not know this model: check --model ({words}).", True)
-    if isinstance(error, ModelTimeoutError | TimeoutError):
-        return Failure(f"The model did not answer in time ({words}).", False)
-    if isinstance(error, ModelConnectionError | ConnectionError):
-        advice = "check that it runs, and OPENAI_BASE_URL"
-        return Failure(f"The model server cannot be reached: {advice} ({words}).", True)
     if _is_refused(error):
         return Failure(f"The model server refused the request: {words}", True)
     if isinstance(error, UnreadableReply):
         return Failure(words, False)
+    return _passing(error, words)
+
+
+def _passing(error: Exception, words: str) -> Failure:
+    """What may be over in a moment; anything that is not known to be so is not tried again."""
+    wait = _asked_to_wait(error)
+    if isinstance(error, ModelTimeoutError | TimeoutError):
+        return Failure(f"The model did not answer in time ({words}).", False, passing=True)
+    if isinstance(error, ModelConnectionError | ConnectionError) or _is_transport(error):
+        advice = "check that it runs, and OPENAI_BASE_URL"
+        detail = f"The model server cannot be reached: {advice} ({words})."
+        return Failure(detail, True, passing=True)
     if isinstance(error, ModelRateLimitError):
-        return Failure(f"The model server limits the rate: try again later ({words}).", False)
-    return Failure(f"The model call failed: {type(error).__name__}: {words}", False)
+        when = "later" if wait is None else f"in {wait:.0f} s"
+        detail = f"The model server limits the rate: try again {when} ({words})."
+        return Failure(detail, False, passing=True, wait=wait)
+    passing = isinstance(error, ModelError) and error.is_retryable
+    detail = f"The model call failed: {type(error).__name__}: {words}"
+    return Failure(detail, False, passing=passing, wait=wait)
 
 
 def _is_refused(error: Exception) -> bool:
     """Whether the server said no in a way that it will say again."""
     if isinstance(error, ModelInvalidRequestError | ModelPermissionDeniedError):
         return True
-    return getattr(error, "status_code", None) in (400, 403, 405, 413, 422, 501)
+    return getattr(error, "status_code", None) in (403, 405, 413)
 
 
 def is_overflow(error: Exception) -> bool:
     """Whether the server said that the request is too long."""
     if isinstance(error, ContextOverflowError):
         return True
-    text = _text_of(error).lower()
+    text = text_of_error(error).lower()
     return isinstance(error, ModelError | ValueError) and any(
         sign in text
         for sign in ("context_length_exceeded", "maximum context", "exceed_context", "context size")
@@ -81,7 +105,40 @@ def is_refused_request(error: Exception) -> bool:
     return getattr(error, "status_code", None) in (400, 422, 501) and not is_overflow(error)
 
 
-def _text_of(error: Exception) -> str:
+def _is_transport(error: Exception) -> bool:
+    """Whether a connection broke under a stream, where the SDK lets httpx's error through."""
+    return any(
+        kind.__name__ == "TransportError" and kind.__module__.startswith("httpx")
+        for kind in type(error).__mro__
+    )
+
+
+def _asked_to_wait(error: Exception) -> float | None:
+    """Seconds by the header `Retry-After`: a number or a date."""
+    headers: Any = getattr(getattr(error, "response", None), "headers", None)
+    if not isinstance(headers, Mapping):
+        return None
+    if (milliseconds := _number(headers.get("retry-after-ms"))) is not None:
+        return max(milliseconds / 1_000, 0.0)
+    given = headers.get("retry-after")
+    if (seconds := _number(given)) is not None:
+        return max(seconds, 0.0)
+    try:
+        return max(email.utils.parsedate_to_datetime(str(given)).timestamp() - time.time(), 0.0)
+    except (TypeError, ValueError):
+        return None
+
+
+def _number(text: Any) -> float | None:
+    try:
+        value = float(text)
+    except (TypeError, ValueError):
+        return None
+    return value if value == value and value != float("inf") else None
+
+
+def text_of_error(error: Exception) -> str:
+    """What an exception says, or its name where it says nothing or cannot."""
     try:
         return str(error) or type(error).__name__
     except Exception:  # an error whose text cannot be made is described by its name

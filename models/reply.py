@@ -44,10 +44,12 @@ class Reply:
     """Answers to calls that cannot be run: broken arguments."""
     cut_off: bool = False
     """The output limit ended it."""
+    refusal: str = ""
+    """Why the model, or a filter of its server, would not answer."""
 
     @property
     def is_empty(self) -> bool:
-        return not (self.text or self.calls or self.answers)
+        return not (self.text or self.calls or self.answers or self.refusal)
 
 
 def text_of(message: BaseMessage) -> str:
@@ -88,7 +90,8 @@ def read_reply(message: BaseMessage, *, id_taken: Callable[[str], bool] = lambda
         if args is None:
             answers.append(_bad_arguments(call, raw, sent.get("error")))
     stored = _storable(given, [*calls, *broken])
-    return Reply(stored, text_of(given), calls, answers, _is_cut_off(given))
+    refusal = "" if calls else _refusal(given)
+    return Reply(stored, text_of(given), calls, answers, _is_cut_off(given), refusal)
 
 
 def _sorted_out(given: AIMessage) -> tuple[list[ToolCall], list[InvalidToolCall]]:
@@ -190,6 +193,18 @@ _CALL_BLOCKS = ("tool_call", "tool_use", "invalid_tool_call", "function_call")
 def _is_cut_off(message: AIMessage) -> bool:
     reason = message.response_metadata.get("finish_reason")
     return (reason or message.response_metadata.get("stop_reason")) in ("length", "max_tokens")
+
+
+def _refusal(message: AIMessage) -> str:
+    said: Any = message.additional_kwargs.get("refusal")
+    blocks = message.content if isinstance(message.content, list) else []
+    for block in blocks:
+        if isinstance(block, dict) and block.get("type") == "refusal":
+            said = said or block.get("refusal")
+    if isinstance(said, str) and said.strip():
+        return said.strip()
+    filtered = message.response_metadata.get("finish_reason") == "content_filter"
+    return "The content filter of the model's server stopped the reply." if filtered else ""
 
 
 def looks_like_call(text: str, tools: Collection[str]) -> bool:

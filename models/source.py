@@ -5,7 +5,7 @@ from threading import Lock
 from typing import Any, Final
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.runnables import Runnable
+from langchain_core.runnables import Runnable, RunnableBinding, RunnableWithFallbacks
 from langchain_core.tools import BaseTool
 
 from planloop.state import WrongUse
@@ -16,18 +16,33 @@ from .load import default_model_name, load_model
 
 Role = str
 ROLES: Final[tuple[Role, ...]] = ("planner", "reviewer", "judge", "summary", "default")
+RETRIES: Final = 2
+"""How often a call that failed in passing is tried again, where the model does not say."""
+Asking = tuple[Runnable[Any, Any], Mapping[str, Any]]
+"""What to invoke, and with which further arguments."""
 
 
 class ModelSource:
-    """One model for a graph. A graph can so be built and drawn without key or network."""
+    """One model for a graph. A graph can so be built and drawn without key or network.
 
-    def __init__(self, model: BaseChatModel | str | None = None) -> None:
+    What is learnt of the model's server is kept here, for all who share the source.
+    """
+
+    def __init__(
+        self, model: BaseChatModel | str | None = None, fallbacks: Sequence["ModelSource"] = ()
+    ) -> None:
         self._given = model
         self._model = tolerant(model) if isinstance(model, BaseChatModel) else None
         self._lock = Lock()
-        self._bound: dict[tuple[str, str], Runnable[Any, Any]] = {}
+        self._bound: dict[tuple[str, tuple[str, ...]], Asking] = {}
+        self.fallbacks = tuple(fallbacks)
+        """Asked in this order where this one fails."""
         self.form: str | None = None
         """The way of asking for structured output that worked, remembered by `structured`."""
+        self.cannot: set[str] = set()
+        """Names of limits that the server turned out to have; see `planloop.models.limits`."""
+        self.window: int | None = None
+        """Tokens that a request may have, once the server refused a longer one."""
 
     def get(self) -> BaseChatModel:
         """The model.
@@ -57,25 +72,72 @@ class ModelSource:
         return self.get()
 
     @property
+    def chain(self) -> tuple["ModelSource", ...]:
+        """This source and its fallbacks."""
+        return (self, *self.fallbacks)
+
+    @property
     def judges(self) -> bool:
         """Whether its word on success criteria counts; that of a tiny local model does not."""
         return bool(getattr(self.get(), "judges", True))
 
-    def bound(self, tools: Sequence[BaseTool], choice: str) -> Runnable[Any, Any]:
-        """The model with tools bound, made once for each set of tools."""
+    @property
+    def name(self) -> str:
+        """What the model is called, as price tables name it."""
+        model: Any = self._model
+        named = (getattr(model, key, None) for key in ("model_name", "model", "model_id"))
+        return next((name for name in named if isinstance(name, str) and name), self._kind)
+
+    @property
+    def _kind(self) -> str:
+        return self._model._llm_type if self._model is not None else str(self._given or "default")
+
+    @property
+    def retries(self) -> int:
+        """How often a call that failed in passing is tried again here.
+
+        A client with retries of its own is left to them, so that layers do not multiply;
+        `tolerant` takes over those of OpenAI's client.
+        """
+        model: Any = self._model
+        taken_over = getattr(model, "retries_taken_over", None)
+        if taken_over is not None:
+            return int(taken_over)
+        return 0 if hasattr(model, "max_retries") else RETRIES
+
+    def asking(self, tools: Sequence[BaseTool] = (), choice: str = "auto") -> Asking:
+        """The model with these tools on offer; bound once for each set of tools."""
         if not tools or choice == "none":
-            return self.get()
-        key = (choice, ",".join(tool.name for tool in tools))
+            return self.get(), {}
+        if choice == "required" and "forced tools" in self.cannot:
+            choice = "auto"
+        key = (choice, tuple(tool.name for tool in tools))
         if key not in self._bound:
             options = {} if choice == "auto" else {"tool_choice": choice}
-            self._bound[key] = self.get().bind_tools(tools, **options)
+            self._bound[key] = _unbound(self.get().bind_tools(tools, **options))
         return self._bound[key]
 
 
-ModelLike = BaseChatModel | ModelSource | str | None
+def _unbound(bound: Runnable[Any, Any]) -> Asking:
+    """A plain binding as what it binds and the arguments: invoking that skips merging configs."""
+    if type(bound) is RunnableBinding and not bound.config and not bound.config_factories:
+        return bound.bound, bound.kwargs
+    return bound, {}
+
+
+ModelLike = (
+    BaseChatModel
+    | ModelSource
+    | str
+    | Sequence["BaseChatModel | ModelSource | str"]
+    | RunnableWithFallbacks[Any, Any]
+    | None
+)
 """A chat model, `"provider:name"`, or `None` for the default of the environment.
 
-A `ModelSource` is used as it is, so that two graphs share what they learn of one model.
+Several in a list, or LangChain's `model.with_fallbacks([...])`, are asked in turn: the next one
+where the one before it fails. A `ModelSource` is used as it is, so that two graphs share what they
+learn of one model.
 """
 
 
@@ -97,10 +159,34 @@ def model_roles(
         if role not in model and "default" not in model:
             raise WrongUse(f"No model for the role '{role}': give it, or one for 'default'.")
         given = model.get(role, model.get("default"))
-        roles[role] = sources.setdefault(id(given), as_source(given))
+        if id(given) not in sources:
+            sources[id(given)] = as_source(given)
+        roles[role] = sources[id(given)]
     return roles
 
 
 def as_source(model: ModelLike) -> ModelSource:
-    """The source of a model."""
-    return model if isinstance(model, ModelSource) else ModelSource(model)
+    """The source of a model.
+
+    Raises:
+        WrongUse: Something that is no chat model, or an empty list.
+    """
+    if isinstance(model, ModelSource):
+        return model
+    if isinstance(model, RunnableWithFallbacks):
+        model = [model.runnable, *model.fallbacks]  # type: ignore[list-item]  # checked below
+    if isinstance(model, Sequence) and not isinstance(model, str):
+        if not model:
+            raise WrongUse("The list of models is empty: give at least one.")
+        first, *rest = model
+        return ModelSource(_only_model(first), [as_source(other) for other in rest])
+    return ModelSource(_only_model(model))
+
+
+def _only_model(model: Any) -> BaseChatModel | str | None:
+    if model is None or isinstance(model, str | BaseChatModel):
+        return model
+    raise WrongUse(
+        f"{type(model).__name__} is no chat model: give one, 'provider:name', or a list of these. "
+        "Tools and schemas are bound here, so give the model as it is."
+    )

@@ -8,22 +8,22 @@ at most twice in all. What is read from a reply is never more than what it says.
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final, Generic, TypeVar
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.runnables import Runnable
-from langgraph.errors import GraphBubbleUp
 from pydantic import BaseModel, ValidationError
 
 from planloop.state import PlanError, Usage, add_usage, explain
 
+from .ask import call, usage_by
 from .effects import Invoke, Steps
 from .extract import cut_off_json, find_json
-from .failures import describe_failure, is_refused_request
 from .reply import read_reply, readable_message, text_of
 from .source import ModelSource
-from .usage import usage_of
+from .tokens import count_tokens
 
 M = TypeVar("M", bound=BaseModel)
 FORMS: Final = ("json_schema", "function_calling", "json_mode", "prompt")
@@ -42,6 +42,8 @@ class Structured(Generic[M]):
     form: str = ""
     """The way of asking that was used last."""
     reasked: int = 0
+    failed: bool = False
+    """The model could not be called; another one may do better."""
     usage: Usage | None = None
     problems: list[str] = field(default_factory=list)
 
@@ -54,12 +56,31 @@ def structured(
     check: Callable[[M], Any] = lambda value: value,
     reasks: int = MAX_REASKS,
 ) -> Steps[Structured[M]]:
-    """Ask for an object of `schema`.
+    """Ask for an object of `schema`; where a model cannot be called, its fallbacks are asked.
 
     Args:
         reasks: How often a reply that does not fit is asked for again.
         check: Raises `PlanError` for an object that breaks a rule; its text goes to the model.
     """
+    usage: Usage | None = None
+    problems: list[str] = []
+    for candidate in source.chain:
+        result = yield from _by_one(candidate, messages, schema, check, reasks)
+        usage = add_usage(usage, result.usage) if result.usage else usage
+        problems += result.problems
+        if not result.failed:
+            break
+    result.usage, result.problems = usage, problems
+    return result
+
+
+def _by_one(
+    source: ModelSource,
+    messages: Sequence[BaseMessage],
+    schema: type[M],
+    check: Callable[[M], Any],
+    reasks: int,
+) -> Steps[Structured[M]]:
     result: Structured[M] = Structured(form=source.form or FORMS[0])
     request = list(messages)
     while True:
@@ -91,25 +112,18 @@ def _asked(
     """
     while True:
         sent = _with_schema(request, schema) if result.form == "prompt" else request
-        try:
-            asker = _asker((yield from source.load()), schema, result.form)
-            if asker is None:
+        called = yield from call(source, sent, partial(_asking, source, schema, result.form))
+        reply = _cut_reply(called.error) if called.failure else _raw_message(called.value)
+        if reply is None and called.failure is not None:
+            if called.failure.refused and result.form != "prompt":
                 result.form = _below(result.form)
                 continue
-            raw = yield Invoke(asker, sent, {"tags": ["nostream"]})
-            reply: AIMessage | None = _raw_message(raw)
-        except GraphBubbleUp:
-            raise
-        except Exception as error:  # a model may raise anything; what it means is decided here
-            reply = _cut_reply(error)
-            if reply is None and is_refused_request(error) and result.form != "prompt":
-                result.form = _below(result.form)
-                continue
-            if reply is None:
-                result.problem = describe_failure(error).detail
-                return None
+            result.problem, result.failed = called.failure.detail, True
+            return None
         result.raw = reply
-        result.usage = add_usage(result.usage, usage_of(reply, sent))
+        if reply is not None:
+            spent = usage_by(source, reply, count_tokens(called.sent), result.form)
+            result.usage = add_usage(result.usage, spent)
         return reply
 
 
@@ -117,10 +131,22 @@ def _below(form: str) -> str:
     return FORMS[FORMS.index(form) + 1]
 
 
-def _asker(model: BaseChatModel, schema: type[BaseModel], form: str) -> Runnable[Any, Any] | None:
-    """The model set up for one way of asking, or `None` where its class has no such way."""
-    if form == "prompt":
-        return model
+def _asking(
+    source: ModelSource, schema: type[BaseModel], form: str, request: list[BaseMessage]
+) -> Invoke:
+    """The call in one way of asking.
+
+    Raises:
+        NotImplementedError: The model's class has no such way.
+    """
+    model = source.get()
+    asker: Runnable[Any, Any] = model
+    if form != "prompt":
+        asker = _asker(model, schema, form)
+    return Invoke(asker, request, {"tags": ["nostream"]})
+
+
+def _asker(model: BaseChatModel, schema: type[BaseModel], form: str) -> Runnable[Any, Any]:
     plain = {**schema.model_json_schema(), "title": schema.__name__}
     ways: list[Callable[[], Runnable[Any, Any]]] = [
         lambda: model.with_structured_output(plain, method=form, include_raw=True)
@@ -132,7 +158,7 @@ def _asker(model: BaseChatModel, schema: type[BaseModel], form: str) -> Runnable
             return way()
         except (NotImplementedError, ValueError, TypeError):
             continue
-    return None
+    raise NotImplementedError(f"{type(model).__name__} cannot be asked by {form}.")
 
 
 def _raw_message(raw: Any) -> AIMessage:
@@ -142,7 +168,7 @@ def _raw_message(raw: Any) -> AIMessage:
     return AIMessage(content=str(message or ""))
 
 
-def _cut_reply(error: Exception) -> AIMessage | None:
+def _cut_reply(error: Exception | None) -> AIMessage | None:
     """The text inside the error that openai's client raises for a reply cut by the token limit."""
     completion = getattr(error, "completion", None)
     choices = getattr(completion, "choices", None)

@@ -1,6 +1,6 @@
 """One node a module: a factory closes over models or tools and returns the node."""
 
-from ._budget import exhausted
+from ._budget import reached
 from ._decide import Thinker, ToolChoice
 from ._node import Node
 from ._prompts import prompt
@@ -37,7 +37,6 @@ __all__ = [
     "as_executors",
     "calls_to_approve",
     "due_calls",
-    "exhausted",
     "hand_over",
     "is_passed",
     "make_act",
@@ -64,4 +63,5 @@ __all__ = [
     "make_think",
     "make_verify_step",
     "prompt",
+    "reached",
 ]

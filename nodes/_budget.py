@@ -1,25 +1,35 @@
 """Whether a budget is used up, and which."""
 
-import time
+from typing import NamedTuple
 
-from planloop.state import Budget, Usage
+from planloop.state import Budget, Usage, cost_of
 
 
-def exhausted(budget: Budget, usage: Usage, started: float) -> str:
-    """The first limit that is reached, as one sentence; empty if none is.
+class Reached(NamedTuple):
+    """A limit that is reached."""
+
+    limit: str
+    """The name of the field of `Budget`."""
+    detail: str
+    """One sentence."""
+
+
+def reached(budget: Budget, usage: Usage) -> Reached | None:
+    """The first limit that is reached, or `None`.
 
     `tool_calls` is not looked at here: it ends a run only when a further call is asked for.
-
-    Args:
-        started: Seconds since the epoch when the run began.
     """
+    cost = cost_of(usage, budget.prices) if budget.cost is not None else 0.0
     limits = (
         ("steps", budget.steps, usage["steps"]),
-        ("input tokens", budget.input_tokens, usage["input_tokens"]),
-        ("output tokens", budget.output_tokens, usage["output_tokens"]),
-        ("seconds", budget.seconds, time.time() - started if budget.seconds is not None else 0),
+        ("input_tokens", budget.input_tokens, usage["input_tokens"]),
+        ("output_tokens", budget.output_tokens, usage["output_tokens"]),
+        ("seconds", budget.seconds, usage["seconds"]),
+        ("cost", budget.cost, cost),
     )
     for name, limit, used in limits:
         if limit is not None and used >= limit:
-            return f"The budget of {limit:g} {name} is used up."
-    return ""
+            what = name.replace("_", " ")
+            sentence = f"The budget of {limit:g} {what} is used up."
+            return Reached(name, sentence if name != "cost" else f"The cost has reached {limit:g}.")
+    return None

@@ -6,10 +6,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Literal
 
-from langchain_core.messages import AnyMessage, ToolCall
+from langchain_core.messages import AIMessage, AnyMessage, ToolCall, ToolMessage
 from langchain_core.utils.function_calling import convert_to_openai_tool
+from pydantic import BaseModel
 
-from planloop.models import ModelSource, Reply, legal_name, looks_like_call
+from planloop.models import (
+    ModelSource,
+    Reply,
+    count_text,
+    legal_name,
+    looks_like_call,
+    read_structured,
+)
 from planloop.state import (
     AgentUpdate,
     Budget,
@@ -23,13 +31,12 @@ from planloop.state import (
 from planloop.tools import ToolPolicy, ToolRegistry, traits_of
 
 from . import _hints
-from ._history import last_text
+from ._history import canonical, last_text
 from ._stops import answer_call, own, refused_name, stopped
 
 ToolChoice = Literal["auto", "required", "none"]
 TERMINATE: Final = "terminate"
 MAX_NUDGES: Final = 2
-CHARACTERS_A_TOKEN: Final = 4
 
 
 @dataclass(frozen=True)
@@ -42,14 +49,19 @@ class Thinker:
     tool_choice: ToolChoice
     budget: Budget
     memory: MemoryPolicy
+    answer_schema: type[BaseModel] | None = None
 
     @cached_property
-    def window(self) -> int:
-        """Tokens for the messages of a request: tool schemas and the reply need room too."""
+    def overhead(self) -> int:
+        """Tokens of the tools' schemas, which go out with each request."""
         offered = self.registry.tools if self.tool_choice != "none" else ()
-        schemas = json.dumps([convert_to_openai_tool(tool) for tool in offered])
-        whole = self.memory.window_tokens
-        return max(whole - len(schemas) // CHARACTERS_A_TOKEN - whole // 10, whole // 4)
+        return count_text(json.dumps([convert_to_openai_tool(tool) for tool in offered]))
+
+    @property
+    def room(self) -> int:
+        """Tokens for the messages of a request: tool schemas and the reply need room too."""
+        whole = min(self.memory.window_tokens, self.source.window or self.memory.window_tokens)
+        return max(whole - self.overhead - whole // 10, whole // 4)
 
 
 def decide(
@@ -74,12 +86,19 @@ def _text_reply(
     """A turn without calls ends the loop, unless it says nothing or meant a call."""
     leaked = len(made_of.registry) > 0 and made_of.tool_choice != "none"
     leaked = leaked and looks_like_call(reply.text, made_of.registry.names)
+    if leaked and made_of.answer_schema is not None:  # which may look like a call
+        leaked = read_structured(reply.message, made_of.answer_schema)[0] is None
+    if reply.refusal:
+        detail = f"The model refused: {one_line(reply.refusal, 300)}"
+        stop = stopped(run, "final_answer", detail, reply.text or reply.refusal, success=False)
+        said = reply.message if reply.text else AIMessage(reply.refusal)  # nothing empty is stored
+        return {**stop, "messages": [said]}
     if reply.is_empty:
         reason: StopReason = "output_truncated" if reply.cut_off else "empty_response"
-        return _nudge_or_stop(run, log, reason, _hints.EMPTY, MAX_NUDGES)
+        return _nudge_or_stop(run, reason, _hints.EMPTY, MAX_NUDGES, last_text(log, run["first"]))
     if leaked or made_of.tool_choice == "required":
         hint = _hints.LEAKED if leaked else _hints.REQUIRED
-        stop = _nudge_or_stop(run, log, "no_tool_calls", hint, 1)
+        stop = _nudge_or_stop(run, "no_tool_calls", hint, 1, "" if leaked else reply.text)
         return {**stop, "messages": [reply.message]}
     if reply.cut_off:
         detail = "The answer was cut off by the model's output limit."
@@ -90,11 +109,11 @@ def _text_reply(
 
 
 def _nudge_or_stop(
-    run: ReactRun, log: Sequence[AnyMessage], reason: StopReason, hint: str, most: int
+    run: ReactRun, reason: StopReason, hint: str, most: int, answer: str
 ) -> AgentUpdate:
     if run["nudges"] < most:
         return AgentUpdate(run={**run, "nudges": run["nudges"] + 1, "hint": hint})
-    return stopped(run, reason, _hints.WHY[reason], answer=last_text(log, run["first"]))
+    return stopped(run, reason, _hints.WHY[reason], answer=answer)
 
 
 def _call_reply(
@@ -109,7 +128,8 @@ def _call_reply(
     answers += [answer_call(call, _hints.TERMINATE_ALONE) for call in ends]
     odd = [call for call in work if legal_name(call["name"]) != call["name"]]
     answers += [own(refused_name(made_of.registry, call)) for call in odd]
-    work = [call for call in work if call not in odd]
+    work, again = _once([call for call in work if call not in odd])
+    answers += again
     room = _calls_left(made_of.budget, run["usage"])
     late = work[room:] if room is not None else []
     answers += [answer_call(call, _hints.NO_CALLS_LEFT) for call in late]
@@ -118,8 +138,22 @@ def _call_reply(
     update = AgentUpdate(run={**run, "usage": usage})
     if late and len(late) == len(work):
         detail = f"All {made_of.budget.tool_calls} tool calls of the budget are used."
-        update = stopped(run, "budget_exhausted", detail, last_text(log, run["first"]))
+        answer = last_text(log, run["first"])
+        update = stopped(
+            {**run, "usage": usage}, "budget_exhausted", detail, answer, limit="tool_calls"
+        )
     return {**update, "messages": [reply.message, *answers]}
+
+
+def _once(calls: Sequence[ToolCall]) -> tuple[list[ToolCall], list[ToolMessage]]:
+    """Each call of a turn once; the same call again, argument for argument, is only answered."""
+    first: dict[tuple[str, str], ToolCall] = {}
+    again = []
+    for call in calls:
+        key = (call["name"].strip(), canonical(call["args"]))
+        if (known := first.setdefault(key, call)) is not call:
+            again.append(answer_call(call, _hints.DUPLICATE.format(known["id"])))
+    return list(first.values()), again
 
 
 def _terminated(

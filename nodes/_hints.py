@@ -16,15 +16,25 @@ CLOSING: Final = (
     "(Note: this is the end of the run; no tool can be called any more. Answer now with what you "
     "have found, and say what is missing.)"
 )
+STRUCTURE: Final = (
+    "(Note: the work is done. Give its answer now as one JSON object and nothing else; take every "
+    "value from what was found above.)"
+)
 TERMINATE_ALONE: Final = (
     "Not executed: `terminate` came together with other calls. Read their results first, "
     "then call it alone."
 )
+NO_STEPS_LEFT: Final = "Not run: the recursion limit of the graph leaves no room for it."
+DUPLICATE: Final = "Not run again: this is the same call as {}, whose result stands above."
 NO_CALLS_LEFT: Final = "Not run: the budget of tool calls is used up."
 DENIED: Final = "Not run: the policy of this run does not allow this call. Do not try it again."
 WHY: Final[dict[str, str]] = {
     "empty_response": "The model sent nothing, again after a hint.",
     "output_truncated": "The model's output limit was reached before it said anything.",
+    "recursion_limit": (
+        "The recursion limit of the graph around this agent leaves no room for another turn: "
+        'call that graph with a larger one, as in config={"recursion_limit": 1000}.'
+    ),
     "no_tool_calls": (
         "The model writes tool calls as text or makes none: check that the server's tool parser "
         "is switched on and fits the model."

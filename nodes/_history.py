@@ -71,39 +71,6 @@ def unanswered(call: ToolCall, text: str = UNANSWERED) -> ToolMessage:
     return ToolMessage(text, tool_call_id=str(call["id"]), name=call["name"], status="error")
 
 
-Round = tuple[tuple[str, str, str], ...]
-"""One turn of calls: name, normalised arguments and result of each."""
-
-
-def latest_rounds(messages: Sequence[BaseMessage], first: int, limit: int) -> list[Round]:
-    """The last `limit` turns with calls since index `first`."""
-    turns: list[int] = []
-    place = len(messages)
-    while place > first and len(turns) < limit:
-        place -= 1
-        if _has_calls(messages[place]):
-            turns.append(place)
-    return [_round(messages, turn) for turn in reversed(turns)]
-
-
-def _has_calls(message: BaseMessage) -> bool:
-    return isinstance(message, AIMessage) and bool(message.tool_calls)
-
-
-def _round(messages: Sequence[BaseMessage], turn: int) -> Round:
-    message = messages[turn]
-    results: dict[str, str] = {}
-    for place in range(turn + 1, len(messages)):
-        later = messages[place]
-        if not isinstance(later, ToolMessage):
-            break
-        results[later.tool_call_id] = str(later.text)
-    calls = message.tool_calls if isinstance(message, AIMessage) else []
-    return tuple(
-        (call["name"], canonical(call["args"]), results.get(str(call["id"]), "")) for call in calls
-    )
-
-
 def canonical(args: Any) -> str:
     """Arguments as text, the same for the same meaning whatever the order of keys."""
     return json.dumps(args, sort_keys=True, ensure_ascii=False, default=str)

@@ -1,11 +1,9 @@
 """The shape of every node: one body, sync and async."""
 
-import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import Any
 
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
-from langchain_core.runnables.config import ensure_config, set_config_context
 
 from planloop.models import aperform, perform
 
@@ -32,16 +30,9 @@ class Node(RunnableLambda[Any, Any]):
         self.deps = [inner] if isinstance(inner, Runnable) else []
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
-        with set_config_context(ensure_config(config)) as context:
-            return context.run(self._run, input)
-
-    def _run(self, state: Any) -> Any:
-        update = self.body(state)
-        return perform(update) if hasattr(update, "throw") else update
+        update = self.body(input)  # LangGraph has set the context of the config already
+        return perform(update) if isinstance(update, Generator) else update
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
-        with set_config_context(ensure_config(config)) as context:
-            update = context.run(self.body, input)
-            if not hasattr(update, "throw"):
-                return update
-            return await asyncio.create_task(aperform(update), context=context)
+        update = self.body(input)
+        return await aperform(update) if isinstance(update, Generator) else update

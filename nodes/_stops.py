@@ -41,6 +41,7 @@ def make_stop(reason: StopReason, detail: str, answer: str = "", **more: Any) ->
         answer=answer,
         success=more.get("success", False),
         fatal=more.get("fatal", False),
+        limit=more.get("limit", ""),
     )
 
 

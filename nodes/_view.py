@@ -5,17 +5,22 @@ the running summary of what was left out; then as many of the latest turns as fi
 all its results; then a hint, if any.
 """
 
+from bisect import bisect_left
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
 
 from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
 
-from planloop.models import count_tokens
+from planloop.models import count_message, count_text
 from planloop.state import MessageLog, ReactRun, Summary
 
+from ._digest import Digest, digest_of
 from ._history import is_paired, repaired
 
 _LEFT_OUT = "(Earlier turns were left out here, as they no longer fit.)"
 _SUMMARY = "(Earlier turns no longer fit. A summary of them:)"
+_weight = lru_cache(maxsize=32)(count_text)  # of the same instructions, turn after turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +34,11 @@ class View:
     """Whether turns were left out that stand in no summary."""
 
 
+def as_log(messages: list[AnyMessage]) -> MessageLog:
+    """The log; a plain list, as a hand-made state has it, is read into one."""
+    return messages if isinstance(messages, MessageLog) else MessageLog(messages)
+
+
 def view_of(
     log: MessageLog, run: ReactRun, *, system: str, window: int, summary: Summary | None = None
 ) -> View:
@@ -40,31 +50,51 @@ def view_of(
         window: Tokens that all of it may take. What must be there is sent even if it does not fit.
         summary: What stands for the turns that it covers.
     """
-    told = [str(m.text) for m in log if m.type == "system" and m.text]
-    head = "\n\n".join(part for part in (system, *told) if part)
+    digest = digest_of(log)
+    told = (system, *digest.told) if digest.told else (system,)
+    head = "\n\n".join(part for part in told if part)
     front: list[AnyMessage] = [SystemMessage(head)] if head else []
     hint: list[AnyMessage] = [HumanMessage(run["hint"])] if run["hint"] else []
-    first = run["first"]
+    room = window - _weight(head) - sum(map(count_message, hint))
     covered = covered_by(log, summary)
-    fixed = count_tokens([*front, *hint, *([HumanMessage(summary["text"])] if summary else [])])
-    task = log[first] if first < len(log) and isinstance(log[first], HumanMessage) else None
-    start = start_of_tail(log, window - fixed - (log.tokens(first) if task else 0))
-    gap = start > covered
-    start = max(start, covered)
-    kept: list[AnyMessage] = [message for message in log[start:] if message.type != "system"]
-    if not is_paired(kept):
-        kept = repaired(kept)
-    if start > 0:
-        kept = [_opening(task if start > first else None, summary if covered else None), *kept]
-    weight = fixed + sum(log.tokens(place) for place in range(start, len(log)))
-    return View([*front, *kept, *hint], weight, gap)
+    if not covered and digest.tokens(0) <= room:
+        kept, weight, gap = _turns(log, 0, digest), digest.tokens(0), False
+    else:
+        kept, weight, gap = _tail(log, run["first"], room, summary if covered else None)
+    return View([*front, *kept, *hint], window - room + weight, gap)
 
 
-def _opening(task: AnyMessage | None, summary: Summary | None) -> HumanMessage:
+def _tail(
+    log: MessageLog, first: int, room: int, summary: Summary | None
+) -> tuple[list[AnyMessage], int, bool]:
+    """The opening and the latest turns that fit beside it; whether others are in no summary."""
+    digest, covered = digest_of(log), covered_by(log, summary)
+    task = log[first] if first < len(log) and log[first].type == "human" else None
+    opening = _opening(task, summary)
+    start = start_of_tail(log, room - count_message(opening))
+    gap, start = start > covered, max(start, covered)
+    if start <= first:  # the task stands among the turns that fit: it is not said twice
+        opening = _opening(None, summary)
+    before = [opening] if start > 0 else []
+    weight = digest.tokens(start) + sum(map(count_message, before))
+    return [*before, *_turns(log, start, digest)], weight, gap
+
+
+def _turns(log: MessageLog, start: int, digest: Digest) -> list[AnyMessage]:
+    """The messages from here on, without system messages, each call with its results."""
+    kept: list[AnyMessage] = log[start:]
+    if digest.told:
+        kept = [message for message in kept if message.type != "system"]
+    return kept if digest.paired or is_paired(kept) else repaired(kept)
+
+
+def _opening(task: AnyMessage | None, summary: Summary | None) -> AnyMessage:
     """What stands for the turns before the tail: the task, and their summary if there is one."""
-    parts = [str(task.text)] if task is not None else []
-    parts += [_SUMMARY, summary["text"]] if summary else [_LEFT_OUT]
-    return HumanMessage("\n\n".join(parts))
+    notes = [_SUMMARY, summary["text"]] if summary else [_LEFT_OUT]
+    if task is None or isinstance(task.content, str):
+        return HumanMessage("\n\n".join([*([str(task.text)] if task else []), *notes]))
+    blocks: list[Any] = [*task.content, {"type": "text", "text": "\n\n".join(notes)}]
+    return HumanMessage(blocks)
 
 
 def covered_by(log: MessageLog, summary: Summary | None) -> int:
@@ -75,13 +105,12 @@ def covered_by(log: MessageLog, summary: Summary | None) -> int:
 
 def start_of_tail(log: MessageLog, room: int) -> int:
     """Where the latest turns that fit begin; the last turn is always kept, and none is torn."""
-    start = place = len(log)
-    while place > 0:
-        place -= 1
-        room -= log.tokens(place)
-        if log[place].type == "tool":
-            continue
-        if room < 0 and start < len(log):
-            break
-        start = place
+    weights = digest_of(log).weights
+    start = min(bisect_left(weights, weights[-1] - max(room, 0)), len(log))
+    while start < len(log) and log[start].type == "tool":
+        start += 1
+    if start == len(log):
+        start = max(start - 1, 0)
+        while start > 0 and log[start].type == "tool":
+            start -= 1
     return start

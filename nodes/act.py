@@ -1,8 +1,9 @@
 """Act: run one tool call. Each call is a task of its own, saved as soon as it is finished."""
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from langchain_core.messages import ToolCall, ToolMessage
 from langchain_core.runnables import RunnableConfig
@@ -19,6 +20,9 @@ from ._events import emit
 from ._history import pending_calls
 from ._node import Node
 from ._stops import answer_call, result_id
+
+SIDE_BY_SIDE: Final = 16
+"""Calls of one turn that run at the same time; the others follow when these have ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +48,18 @@ def make_act(registry: ToolRegistry, memory: MemoryPolicy, policy: ToolPolicy | 
         if decision_on(policy, registry, cast(ToolCall, call)) == "deny":
             return {"messages": [answer_call(cast(ToolCall, call), _hints.DENIED)]}
         emit("tool_call", name=call["name"], args=call["args"], id=call["id"])
+        began = time.monotonic()
         result = yield RunTool(registry, call, get_config())
+        took = round(time.monotonic() - began, 3)
         status = result.status if isinstance(result, ToolMessage) else "success"
         emit("tool_result", name=call["name"], id=call["id"], status=status)
         if isinstance(result, ToolMessage):
             text = cut_middle(str(result.text), memory.max_observation)
-            own = {"id": result_id(str(call["id"])), "content": text}
+            own = {
+                "id": result_id(str(call["id"])),
+                "content": text,
+                "response_metadata": {**result.response_metadata, "seconds": took},
+            }
             return {"messages": [result.model_copy(update=own)]}
         return (
             result if _answers(result, str(call["id"])) else [result, _answer(cast(ToolCall, call))]
@@ -77,4 +87,4 @@ def due_calls(state: ReactState, registry: ToolRegistry) -> list[ToolCall]:
         if tool is not None and traits_of(tool).sequential:
             return due or [call]
         due.append(call)
-    return due
+    return due[:SIDE_BY_SIDE]

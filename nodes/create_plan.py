@@ -3,10 +3,9 @@
 from typing import Any
 
 from langchain_core.messages import HumanMessage, SystemMessage
-from langgraph.errors import GraphBubbleUp
 from langgraph.pregel import Pregel
 
-from planloop.models import Invoke, Steps, describe_failure, read_reply, usage_of
+from planloop.models import Invoke, Steps, ask, read_reply
 from planloop.state import Plan, PlanError, PlanningState, PlanningUpdate, enter, plan_mark
 from planloop.tools import planning_tool
 
@@ -51,19 +50,13 @@ def make_create_plan_by_tool(maker: PlanMaker) -> Node:
             "plan_tool", max_steps=str(maker.max_steps), executors=described(maker.executors)
         )
         request = [SystemMessage(system), HumanMessage(task_of(state))]
-        try:
-            yield from maker.source.load()
-            model = maker.source.bound([planning_tool], "auto")
-            raw = yield Invoke(model, request, {"tags": ["nostream"]})
-        except GraphBubbleUp:
-            raise
-        except Exception as error:  # a model may raise anything; there is a fallback plan
-            return PlanningUpdate(warnings=[f"Planning: {describe_failure(error).detail}"])
-        plan, problem = _read_calls(read_reply(raw).calls, maker, state["task"])
-        used = usage_of(raw, request)
+        answer = yield from ask(maker.source, request, tools=[planning_tool], internal=True)
+        if answer.message is None:
+            return PlanningUpdate(warnings=[f"Planning: {answer.problem}"])
+        plan, problem = _read_calls(read_reply(answer.message).calls, maker, state["task"])
         if plan is None:
-            return PlanningUpdate(usage=used, warnings=[f"Planning: {problem}"])
-        return {**created(state, plan), "usage": used}
+            return PlanningUpdate(usage=answer.usage, warnings=[f"Planning: {problem}"])
+        return {**created(state, plan), "usage": answer.usage}
 
     return Node(create_plan)
 

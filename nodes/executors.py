@@ -28,6 +28,8 @@ from ._history import canonical
 StepFunction = Callable[[StepBrief], str | Outcome | Awaitable[str | Outcome]]
 REASONS: Final = get_args(StopReason)
 _OUTCOME: Final = TypeAdapter(Outcome)
+SUPER_STEPS: Final = 10_000
+"""Recursion limit of an executor's graph: a small one of the host's would cut its work off."""
 _OBSERVED = 2_000  # characters of tool results that are kept for checking a step
 
 
@@ -127,7 +129,8 @@ def make_runner(executor: Executor) -> Callable[[Mapping[str, Any]], Steps[Ran]]
 
     def run(brief: Mapping[str, Any]) -> Steps[Ran]:
         if isinstance(target, Pregel):
-            return _guarded(Invoke(target, {"messages": [HumanMessage(brief["prompt"])]}))
+            given = {"messages": [HumanMessage(brief["prompt"])]}
+            return _guarded(Invoke(target, given, {"recursion_limit": SUPER_STEPS}))
         return _guarded(CallFunction(target, StepBrief.from_dict(brief)))
 
     return run

@@ -2,18 +2,16 @@
 
 import time
 from collections.abc import Sequence
+from typing import Final
 
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
-from langgraph.errors import GraphBubbleUp
 
 from planloop.models import (
     Blocking,
-    Invoke,
     ModelSource,
     Steps,
-    describe_failure,
+    ask,
     text_of,
-    usage_of,
 )
 from planloop.state import (
     Budget,
@@ -27,14 +25,20 @@ from planloop.state import (
     enter,
     no_usage,
     plan_mark,
+    ready_steps,
     report_text,
 )
 
-from ._budget import exhausted
+from ._budget import reached
 from ._checks import missing_files
 from ._events import emit
 from ._node import Node
 from ._prompts import prompt
+
+_RECURSION: Final = (
+    "The plan was ended early: the recursion limit of the graph around it leaves no room for "
+    'another step. Call that graph with a larger one, as in config={"recursion_limit": 1000}.'
+)
 
 
 def make_final_summary(source: ModelSource, budget: Budget) -> Node:
@@ -71,9 +75,13 @@ def _report(
     usage = add_usage(state["usage"], spent)
     usage["seconds"] = round(time.time() - state["started"], 3)
     warnings = list(state["warnings"])
+    cancelled = state["approval"]["decision"] == "cancelled"
     opened = any(step.status == "not_started" for step in state["plan"].steps)
-    if opened and (limit := exhausted(budget, usage, state["started"])):
-        warnings.append(f"The plan was ended early. {limit}")
+    ready = ready_steps(state["plan"]) if opened else []
+    if opened and (limit := reached(budget, usage)):
+        warnings.append(f"The plan was ended early. {limit.detail}")
+    elif ready and state["recovery"] != "stop" and not cancelled:
+        warnings.append(_RECURSION)
     if missing:
         warnings.append(f"Named in the request, not in the workspace: {', '.join(missing)}.")
     return build_report(
@@ -81,7 +89,7 @@ def _report(
         usage=usage,
         replans=state["replans"],
         warnings=warnings,
-        cancelled=state["approval"]["decision"] == "cancelled",
+        cancelled=cancelled,
     )
 
 
@@ -91,13 +99,9 @@ def _prose(source: ModelSource, task: str, facts: str) -> Steps[tuple[str, str, 
         SystemMessage(prompt("summary")),
         HumanMessage(f"The request:\n{task}\n\nThe report:\n{cut_middle(facts, 12_000)}"),
     ]
-    try:
-        model = yield from source.load()
-        if not source.judges:  # a tiny model would only invent
-            return "", "", no_usage()
-        reply = yield Invoke(model, request, {"tags": ["nostream"]})
-    except GraphBubbleUp:
-        raise
-    except Exception as error:  # the run has its summary without the model
-        return "", f"No summary by the model: {describe_failure(error).detail}", no_usage()
-    return text_of(reply), "", usage_of(reply, request)
+    if source.is_loaded and not source.judges:  # a tiny model would only invent
+        return "", "", no_usage()
+    answer = yield from ask(source, request, internal=True)
+    if answer.message is None:
+        return "", f"No summary by the model: {answer.problem}", no_usage()
+    return text_of(answer.message), "", answer.usage

@@ -1,32 +1,95 @@
 """Finish: turn the decision that ended the loop into the outcome."""
 
-import time
+import json
+from collections.abc import Sequence
+from typing import Any
 
-from planloop.state import AgentStatus, AgentUpdate, ReactState, make_outcome
+from langchain_core.messages import AIMessage, AnyMessage
 
+from planloop.models import Steps, read_structured, structured, text_of
+from planloop.state import (
+    AgentStatus,
+    AgentUpdate,
+    Outcome,
+    ReactRun,
+    ReactState,
+    Stop,
+    add_usage,
+    cost_of,
+    is_done,
+    make_outcome,
+)
+
+from . import _hints
+from ._decide import Thinker
 from ._node import Node
+from ._view import as_log, view_of
 
 
-def make_finish() -> Node:
+def make_finish(made_of: Thinker) -> Node:
     """The node `finish`."""
 
-    def finish(state: ReactState) -> AgentUpdate:
+    def finish(state: ReactState) -> Steps[AgentUpdate]:
         run = state["run"]
         stop = run["stop"]
         if stop is None:
             raise AssertionError("`finish` was reached without a decision to stop.")
-        usage = run["usage"].copy()
-        usage["seconds"] = round(time.time() - run["started"], 3)
-        outcome = make_outcome(
-            stop["reason"],
-            stop["detail"],
-            success=stop["success"],
-            answer=stop["answer"],
-            usage=usage,
-        )
-        if stop["fatal"]:
-            outcome["fatal"] = True
+        outcome = _outcome(stop, run["usage"])
+        if made_of.answer_schema is not None:
+            yield from _structure(made_of, state, outcome)
+        usage = outcome["usage"]
+        usage["seconds"] = round(usage["seconds"], 3)
+        if made_of.budget.prices:
+            usage["cost"] = round(cost_of(usage, made_of.budget.prices), 6)
         status: AgentStatus = "ERROR" if stop["reason"] == "error" else "FINISHED"
-        return AgentUpdate(status=status, outcome=outcome)
+        update = AgentUpdate(status=status, outcome=outcome)
+        if is_done(outcome) and not _is_said(outcome["answer"], state["messages"]):
+            update["messages"] = [AIMessage(outcome["answer"])]
+        return update
 
     return Node(finish)
+
+
+def _outcome(stop: Stop, usage: Any) -> Outcome:
+    outcome = make_outcome(
+        stop["reason"],
+        stop["detail"],
+        success=stop["success"],
+        answer=stop["answer"],
+        usage=usage.copy(),
+    )
+    if stop["fatal"]:
+        outcome["fatal"] = True
+    if stop["limit"]:
+        outcome["limit"] = stop["limit"]
+    return outcome
+
+
+def _structure(made_of: Thinker, state: ReactState, outcome: Outcome) -> Steps[None]:
+    """Read the answer as the schema wants it; a run that is done may be asked for it once more.
+
+    Without an object that fits, the run did not give what it was asked for.
+    """
+    schema = made_of.answer_schema
+    assert schema is not None
+    value, problem = read_structured(AIMessage(outcome["answer"]), schema)
+    if value is None and is_done(outcome):
+        run: ReactRun = {**state["run"], "hint": _hints.STRUCTURE}
+        summary = state.get("summary")
+        log = as_log(state["messages"])
+        view = view_of(log, run, system=made_of.system, window=made_of.room, summary=summary)
+        found = yield from structured(made_of.source, view.messages, schema)
+        outcome["usage"] = add_usage(outcome["usage"], found.usage)
+        value, problem = found.value, found.problem
+    outcome["structured"] = None if value is None else value.model_dump(mode="json")
+    if value is None:
+        outcome["success"] = False
+        outcome["detail"] += f" It gave no {schema.__name__}: {problem}"
+    elif not outcome["answer"]:
+        outcome["answer"] = json.dumps(outcome["structured"], ensure_ascii=False)
+
+
+def _is_said(answer: str, messages: Sequence[AnyMessage]) -> bool:
+    """Whether the answer is what a graph around this one reads as such: the last message."""
+    last = messages[-1] if messages else None
+    return not answer or (isinstance(last, AIMessage) and text_of(last) == answer)

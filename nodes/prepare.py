@@ -1,6 +1,5 @@
 """Begin a run: take the request, mend the history, forget the counts of the last run."""
 
-import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -38,9 +37,9 @@ def make_prepare() -> Node:
 def new_run(first: int) -> ReactRun:
     """The counts of a run that has not begun."""
     return ReactRun(
-        started=time.time(),
         first=first,
         usage=no_usage(),
+        timed=0,
         nudges=0,
         hint="",
         warned_at=0,

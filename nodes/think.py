@@ -1,20 +1,12 @@
 """Think: show the model what happened, read its reply, decide how the loop goes on."""
 
-from collections.abc import Sequence
-from typing import Any
+import re
+import time
+from typing import Final
 
-from langchain_core.messages import AIMessage, AnyMessage
-from langgraph.errors import GraphBubbleUp
+from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 
-from planloop.models import (
-    Failure,
-    Invoke,
-    Steps,
-    describe_failure,
-    read_reply,
-    text_of,
-    usage_of,
-)
+from planloop.models import PATIENCE, Answer, Steps, ask, read_reply, text_of
 from planloop.state import (
     AgentUpdate,
     MessageLog,
@@ -27,55 +19,97 @@ from planloop.state import (
 )
 
 from . import _hints
-from ._budget import exhausted
+from ._budget import reached
 from ._decide import Thinker, decide
+from ._digest import digest_of
 from ._events import emit
-from ._history import last_text, latest_rounds, pending_calls
+from ._history import last_text, pending_calls
 from ._node import Node
-from ._stops import make_stop, result_id, stopped
-from ._stuck import LONGEST, WINDOW, cycle_length
-from ._view import View, view_of
+from ._stops import answer_call, make_stop, result_id, stopped
+from ._stuck import LONGEST, cycle_length
+from ._view import View, as_log, view_of
+
+STEPS_OF_A_TURN: Final = 5
+"""Super-steps of one more turn: approve, act, think, compact, finish."""
+_TOKENS: Final = ("input_tokens", "output_tokens", "cost")
+_TOLD_WINDOW: Final = re.compile(
+    r"(?:maximum context length(?: is| of)?|context size|n_ctx\w*|context window(?: is| of)?)"
+    r"\D{0,12}(\d{3,8})",
+    re.IGNORECASE,
+)
+_LEAST_WINDOW: Final = 1_024
 
 
 def make_think(made_of: Thinker) -> Node:
     """The node `think`."""
 
     def think(state: ReactState) -> Steps[AgentUpdate]:
-        log, run = as_log(state["messages"]), state["run"]
-        if pending_calls(log):  # sequential tools: the next of this turn's calls is due
-            return AgentUpdate(status="RUNNING")
-        run, stop = _watch(made_of, run, log)
-        if stop is not None:
-            return (yield from _closing(made_of, state, run, log, stop))
-        view = _view(made_of, state, run, log)
-        if view.gap and _may_compact(made_of, run):
-            return AgentUpdate(run={**run, "compacting": True})
-        given, failure, view = yield from _ask(made_of, state, run, log, view)
-        if failure is not None:
-            reason: StopReason = "context_overflow" if failure.overflow else "error"
-            answer = last_text(log, run["first"])
-            return stopped(run, reason, failure.detail, answer, fatal=failure.fatal)
-        if given.id and log.place(given.id) is not None:  # else it would replace that turn
-            given = given.model_copy(update={"id": None})
-        reply = read_reply(
-            given, id_taken=lambda call_id: log.place(result_id(call_id)) is not None
-        )
-        spent = usage_of(given, view.tokens)
-        emit("turn", number=run["usage"]["steps"] + 1, text=reply.text, usage=dict(spent))
-        update = decide(made_of, run, log, reply, spent)
-        run, said = update.get("run", run), update.get("messages", [])
-        stop = run["stop"]
-        if stop is None or stop["reason"] != "budget_exhausted":
-            return update
-        last = yield from _closing(made_of, state, run, append_messages(log, [said]), stop)
-        return {**last, "messages": [*said, *last.get("messages", [])]}
+        began = time.monotonic()
+        log = as_log(state["messages"])
+        run = timed(state["run"], log)
+        late: list[AnyMessage] = []
+        if pending := pending_calls(log):  # sequential tools: the next of this turn's calls is due
+            if state["remaining_steps"] >= STEPS_OF_A_TURN:
+                return AgentUpdate(run=run)
+            late += [answer_call(call, _hints.NO_STEPS_LEFT) for call in pending]
+            log = append_messages(log, [late])
+        update = yield from _turn(made_of, state, run, log)
+        if late:
+            update["messages"] = [*late, *update.get("messages", [])]
+        usage = update["run"]["usage"].copy()
+        usage["seconds"] = round(usage["seconds"] + time.monotonic() - began, 3)
+        update["run"]["usage"] = usage
+        return update
 
     return Node(think)
 
 
-def as_log(messages: list[AnyMessage]) -> MessageLog:
-    """The log; a plain list, as a hand-made state has it, is read into one."""
-    return messages if isinstance(messages, MessageLog) else MessageLog(messages)
+def timed(run: ReactRun, log: MessageLog) -> ReactRun:
+    """The counts with the time that the latest tools took; side by side, the slowest counts."""
+    took = [
+        float(message.response_metadata.get("seconds", 0.0))
+        for message in log[run["timed"] :]
+        if isinstance(message, ToolMessage)
+    ]
+    usage = run["usage"].copy()
+    usage["seconds"] += max(took, default=0.0)
+    return {**run, "usage": usage, "timed": len(log)}
+
+
+def _turn(
+    made_of: Thinker, state: ReactState, run: ReactRun, log: MessageLog
+) -> Steps[AgentUpdate]:
+    """One turn of the model, or the decision that there is to be none."""
+    run, stop = _watch(made_of, state, run, log)
+    if stop is not None:
+        return (yield from _closing(made_of, state, run, log, stop))
+    view = _view(made_of, state, run, log)
+    if view.gap and _may_compact(made_of, run):
+        return AgentUpdate(run={**run, "compacting": True})
+    answer = yield from _ask(made_of, state, run, log, view)
+    if answer.message is None:
+        return _failed(run, log, answer)
+    given = answer.message
+    if given.id and log.place(given.id) is not None:  # else it would replace that turn
+        given = given.model_copy(update={"id": None})
+    reply = read_reply(given, id_taken=lambda call_id: log.place(result_id(call_id)) is not None)
+    spent = answer.usage
+    emit("turn", number=run["usage"]["steps"] + 1, text=reply.text, usage=dict(spent))
+    update = decide(made_of, run, log, reply, spent)
+    said, stop = update.get("messages", []), update["run"]["stop"]
+    if stop is None or stop["reason"] != "budget_exhausted":
+        return update
+    told = append_messages(log, [said])
+    last = yield from _closing(made_of, state, update["run"], told, stop)
+    return {**last, "messages": [*said, *last.get("messages", [])]}
+
+
+def _failed(run: ReactRun, log: MessageLog, answer: Answer) -> AgentUpdate:
+    """No reply came: the end, with what was said so far."""
+    failure = answer.failure
+    reason: StopReason = "context_overflow" if failure and failure.overflow else "error"
+    fatal = failure is not None and failure.fatal
+    return stopped(run, reason, answer.problem, last_text(log, run["first"]), fatal=fatal)
 
 
 def _view(
@@ -85,7 +119,7 @@ def _view(
         log,
         run,
         system=made_of.system,
-        window=window or made_of.window,
+        window=window or made_of.room,
         summary=state.get("summary"),
     )
 
@@ -99,34 +133,53 @@ def _may_compact(made_of: Thinker, run: ReactRun) -> bool:
 
 def _ask(
     made_of: Thinker, state: ReactState, run: ReactRun, log: MessageLog, view: View
-) -> Steps[tuple[Any, Failure | None, View]]:
-    """One reply; a request that the server finds too long is sent once more at half its size."""
-    failure: Failure | None = None
+) -> Steps[Answer]:
+    """One reply. A request that the server finds too long is made smaller and sent once more.
+
+    What is learnt of the window holds from then on, also for other runs of the same model.
+    """
+    answer = Answer()
     for _ in range(2):
-        try:
-            yield from made_of.source.load()
-            model = made_of.source.bound(made_of.registry.tools, made_of.tool_choice)
-            return (yield Invoke(model, view.messages)), None, view
-        except GraphBubbleUp:
-            raise
-        except Exception as error:  # a model may raise anything; the run ends by decision
-            failure = describe_failure(error)
-            if not failure.overflow:
-                break
-            smaller = _view(made_of, state, run, log, view.tokens // 2)
-            if smaller.tokens >= view.tokens:
-                break
-            view = smaller
-    return None, failure, view
+        answer = yield from ask(
+            made_of.source,
+            view.messages,
+            tools=made_of.registry.tools,
+            choice=made_of.tool_choice,
+            weight=view.tokens + made_of.overhead,
+            patience=_patience(made_of, run),
+        )
+        if answer.failure is None or not answer.failure.overflow:
+            break
+        made_of.source.window = _smaller(answer.problem, view.tokens + made_of.overhead)
+        smaller = _view(made_of, state, run, log)
+        if smaller.tokens >= view.tokens:
+            break
+        view = smaller
+    return answer
+
+
+def _smaller(refusal: str, sent: int) -> int:
+    """The window to keep to from now on: a part of what was too long, or of what was named."""
+    told = _TOLD_WINDOW.search(refusal)
+    known = int(told.group(1)) if told else sent
+    return max(min(known * 3 // 4, sent // 2), _LEAST_WINDOW)
+
+
+def _patience(made_of: Thinker, run: ReactRun) -> float:
+    """Seconds that may be spent on waiting for the server to get better."""
+    limit = made_of.budget.seconds
+    return PATIENCE if limit is None else min(PATIENCE, limit - run["usage"]["seconds"])
 
 
 def _watch(
-    made_of: Thinker, run: ReactRun, log: Sequence[AnyMessage]
+    made_of: Thinker, state: ReactState, run: ReactRun, log: MessageLog
 ) -> tuple[ReactRun, Stop | None]:
     """Whether a budget is used up, or the model goes in circles: it is told once, then stopped."""
-    if limit := exhausted(made_of.budget, run["usage"], run["started"]):
-        return run, make_stop("budget_exhausted", limit)
-    length = cycle_length(latest_rounds(log, run["first"], WINDOW))
+    if limit := reached(made_of.budget, run["usage"]):
+        return run, make_stop("budget_exhausted", limit.detail, limit=limit.limit)
+    if state["remaining_steps"] < STEPS_OF_A_TURN:
+        return run, make_stop("recursion_limit", _hints.WHY["recursion_limit"])
+    length = cycle_length(digest_of(log).rounds_since(run["first"]))
     turns = run["usage"]["steps"]
     if not length:
         out_of_it = run["warned_at"] and turns > run["warned_at"] + LONGEST
@@ -144,18 +197,14 @@ def _closing(
 ) -> Steps[AgentUpdate]:
     """End the run, but let the model say first what it has found, without tools.
 
-    One request beyond the budget; if it fails, the latest thing that the model said stands.
+    One request beyond the budget, and a small one where tokens have run out. If it fails, the
+    latest thing that the model said stands.
     """
-    answer = last_text(log, run["first"])
-    view = _view(made_of, state, {**run, "hint": _hints.CLOSING}, log)
-    try:
-        model = yield from made_of.source.load()
-        given = yield Invoke(model, view.messages)
-    except GraphBubbleUp:
-        raise
-    except Exception:  # the run ends in any case
-        return stopped(run, stop["reason"], stop["detail"], answer)
-    run = {**run, "usage": add_usage(run["usage"], usage_of(given, view.tokens))}
-    text = text_of(given)
-    update = stopped(run, stop["reason"], stop["detail"], text or answer)
+    room = made_of.room // 4 if stop["limit"] in _TOKENS else made_of.room
+    view = _view(made_of, state, {**run, "hint": _hints.CLOSING}, log, room)
+    answer = yield from ask(made_of.source, view.messages, weight=view.tokens, once=True)
+    text = text_of(answer.message) if answer.message is not None else ""
+    run = {**run, "usage": add_usage(run["usage"], answer.usage)}
+    stop = {**stop, "answer": text or last_text(log, run["first"])}
+    update = AgentUpdate(run={**run, "stop": stop, "hint": ""})
     return {**update, "messages": [AIMessage(text)]} if text else update

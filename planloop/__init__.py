@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         PlanDraft,
         PlanReport,
         PlanStep,
+        Price,
         RunContext,
         StepBrief,
     )
@@ -46,6 +47,7 @@ _HOMES = {
     "PlanDraft": "planloop.state",
     "PlanReport": "planloop.state",
     "PlanStep": "planloop.state",
+    "Price": "planloop.state",
     "RunContext": "planloop.state",
     "StepBrief": "planloop.state",
     "TRANSITIONS": "planloop.state",
@@ -68,6 +70,7 @@ __all__ = [
     "PlanDraft",
     "PlanReport",
     "PlanStep",
+    "Price",
     "RunContext",
     "Runs",
     "StepBrief",

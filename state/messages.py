@@ -17,29 +17,30 @@ from langchain_core.messages import (
     message_chunk_to_message,
 )
 from langchain_core.messages.base import BaseMessageChunk
-from langchain_core.messages.utils import count_tokens_approximately
 from langgraph.channels import DeltaChannel
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 
 class MessageLog(list[AnyMessage]):
-    """A list of messages that knows where each id stands, and what each message weighs.
+    """A list of messages that knows where each id stands.
 
     Later versions of one log share this knowledge: it only ever grows, and an entry counts only
     if the message at that place still has that id, so a version that went another way is not
     misled.
     """
 
+    digest: Any
+    """What a reader worked out of the log; handed on to versions that only append to it."""
+
     def __init__(self, messages: Iterable[Any] = (), known: "MessageLog | None" = None) -> None:
         super().__init__(messages)
         self.places: dict[str, int]
-        self._tokens: dict[int, tuple[AnyMessage, int]]
         if known is None:
             own = enumerate(self)
             self.places = {str(m.id): n for n, m in own if isinstance(m, BaseMessage)}
-            self._tokens = {}
+            self.digest = None
         else:
-            self.places, self._tokens = known.places, known._tokens
+            self.places, self.digest = known.places, known.digest
 
     def place(self, message_id: str) -> int | None:
         """Where the message with this id stands, or `None`."""
@@ -48,15 +49,6 @@ class MessageLog(list[AnyMessage]):
             return place
         found = (n for n, message in enumerate(self) if message.id == message_id)
         return next(found, None)
-
-    def tokens(self, place: int) -> int:
-        """Tokens of the message at this place: LangChain's approximation, counted once."""
-        message = self[place]
-        known = self._tokens.get(place)
-        if known is None or known[0] is not message:
-            known = (message, count_tokens_approximately([message]))
-            self._tokens[place] = known
-        return known[1]
 
     def __copy__(self) -> "MessageLog":
         return MessageLog(self, self)
@@ -103,7 +95,7 @@ def _put(log: MessageLog, message: Any) -> None:
         log.places[message.id] = len(log)
         log.append(message)
     else:
-        log[place] = message
+        log[place], log.digest = message, None
 
 
 def _removed(log: MessageLog, message_id: str) -> MessageLog:

@@ -1,6 +1,8 @@
 """How one agent run ended, and what it spent."""
 
-from typing import Literal, NotRequired
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -22,6 +24,29 @@ StopReason = Literal[
 AgentStatus = Literal["IDLE", "RUNNING", "FINISHED", "ERROR"]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Price:
+    """What a model costs, in a currency of your choice, for a million tokens."""
+
+    input: float
+    output: float
+
+    def __post_init__(self) -> None:
+        if self.input < 0 or self.output < 0:
+            raise ValueError(f"{self} is negative.")
+
+
+class ModelUsage(TypedDict):
+    """What was spent on one model, and how it was asked."""
+
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    modes: list[str]
+    """`tools`, `text`, `json_schema`, `function_calling`, `json_mode` or `prompt`, and `without …`
+    for each thing that its server turned out not to do."""
+
+
 class Usage(TypedDict):
     """What a run spent. Sums are taken with `add_usage`."""
 
@@ -34,6 +59,10 @@ class Usage(TypedDict):
     """Wall-clock seconds."""
     estimated: bool
     """True when a server did not report tokens and they were counted here instead."""
+    models: NotRequired[dict[str, ModelUsage]]
+    """The same by the name of the model."""
+    cost: NotRequired[float]
+    """What it cost by the price table of the budget, if there is one."""
 
 
 class Outcome(TypedDict):
@@ -47,6 +76,10 @@ class Outcome(TypedDict):
     detail: str
     """One sentence for a person."""
     usage: Usage
+    limit: NotRequired[str]
+    """Which budget ended the run: the name of a field of `Budget`."""
+    structured: NotRequired[dict[str, Any] | None]
+    """The answer as the agent's `answer_schema` wants it; `None` if the model did not give it."""
     fatal: NotRequired[bool]
     """True when trying again cannot help, such as a refused key or an unknown model."""
 
@@ -65,7 +98,7 @@ def add_usage(left: Usage | None, right: Usage | None) -> Usage:
     2
     """
     a, b = left or no_usage(), right or no_usage()
-    return Usage(
+    total = Usage(
         steps=a["steps"] + b["steps"],
         tool_calls=a["tool_calls"] + b["tool_calls"],
         input_tokens=a["input_tokens"] + b["input_tokens"],
@@ -73,20 +106,62 @@ def add_usage(left: Usage | None, right: Usage | None) -> Usage:
         seconds=round(a["seconds"] + b["seconds"], 3),
         estimated=a["estimated"] or b["estimated"],
     )
+    if "models" in a or "models" in b:
+        total["models"] = _by_model(a.get("models") or {}, b.get("models") or {})
+    if "cost" in a or "cost" in b:
+        total["cost"] = a.get("cost", 0.0) + b.get("cost", 0.0)
+    return total
+
+
+def _by_model(
+    left: Mapping[str, ModelUsage], right: Mapping[str, ModelUsage]
+) -> dict[str, ModelUsage]:
+    total = dict(left)
+    for name, more in right.items():
+        if (known := total.get(name)) is None:
+            total[name] = more
+            continue
+        total[name] = ModelUsage(
+            calls=known["calls"] + more["calls"],
+            input_tokens=known["input_tokens"] + more["input_tokens"],
+            output_tokens=known["output_tokens"] + more["output_tokens"],
+            modes=known["modes"] + [mode for mode in more["modes"] if mode not in known["modes"]],
+        )
+    return total
+
+
+def cost_of(usage: Usage, prices: Mapping[str, Price]) -> float:
+    """What the tokens cost. A model that the table does not name counts at its dearest prices.
+
+    >>> spent = {"calls": 1, "input_tokens": 1_000_000, "output_tokens": 0, "modes": ["text"]}
+    >>> cost_of({**no_usage(), "models": {"m": spent}}, {"m": Price(input=0.25, output=2)})
+    0.25
+    """
+    if not prices:
+        return 0.0
+    dearest = Price(
+        input=max(price.input for price in prices.values()),
+        output=max(price.output for price in prices.values()),
+    )
+    total = 0.0
+    for name, spent in (usage.get("models") or {}).items():
+        price = prices.get(name, dearest)
+        total += spent["input_tokens"] * price.input + spent["output_tokens"] * price.output
+    return total / 1_000_000
 
 
 def make_outcome(
     reason: StopReason,
     detail: str,
     *,
-    success: bool | None = False,
+    success: bool | None = None,
     answer: str = "",
     usage: Usage | None = None,
 ) -> Outcome:
-    """An outcome; what is not given is nothing. A final answer says nothing of success."""
+    """An outcome; what is not given is nothing. Only a final answer may leave success open."""
     return Outcome(
         reason=reason,
-        success=None if reason == "final_answer" else success,
+        success=False if success is None and reason != "final_answer" else success,
         answer=answer,
         detail=detail,
         usage=usage or no_usage(),

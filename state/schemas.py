@@ -4,6 +4,7 @@ import operator
 from typing import Annotated, Any, Literal, NotRequired
 
 from langchain_core.messages import AnyMessage
+from langgraph.managed import RemainingSteps
 from typing_extensions import TypedDict
 
 from .lifecycle import Phase
@@ -23,16 +24,18 @@ class Stop(TypedDict):
     answer: str
     success: bool | None
     fatal: bool
+    limit: str
+    """The budget that ended it; empty if none did."""
 
 
 class ReactRun(TypedDict):
     """What belongs to one run of the ReAct loop; made anew by `prepare`."""
 
-    started: float
-    """Seconds since the epoch."""
     first: int
     """Index in `messages` of the task; what the model may forget begins after it."""
     usage: Usage
+    timed: int
+    """How many messages of the log there were when `usage` was last brought up to date."""
     nudges: int
     """Empty or call-less replies in a row that were answered by a hint."""
     hint: str
@@ -92,6 +95,8 @@ class ReactState(TypedDict):
     outcome: NotRequired[Outcome]
     summary: NotRequired[Summary]
     run: ReactRun
+    remaining_steps: RemainingSteps
+    """Super-steps that the host's recursion limit leaves."""
 
 
 class PlannerInput(TypedDict, total=False):
@@ -192,6 +197,8 @@ class PlanningState(TypedDict):
     warnings: Annotated[list[str], operator.add]
     report: NotRequired[PlanReport]
     summary: NotRequired[str]
+    remaining_steps: RemainingSteps
+    """Super-steps that the host's recursion limit leaves."""
 
 
 class ActInput(TypedDict):

@@ -4,11 +4,13 @@ Settings travel beside the state, as LangGraph's run context; they are never che
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 
 from langgraph.runtime import get_runtime
+
+from .outcome import Price
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,13 +30,26 @@ class Budget:
     output_tokens: int | None = None
     """Tokens written by the model, summed over the run."""
     seconds: float | None = None
-    """Wall-clock seconds since the run began; looked at between two turns."""
+    """Seconds of work, looked at between two turns. An agent does not count the time in which it
+    waits for a person or lies stopped; a plan counts from its beginning."""
+    cost: float | None = None
+    """What all calls of models may cost, in the currency of `prices`."""
+    prices: Mapping[str, Price] = field(default_factory=dict)
+    """Prices by the name of the model, as in `{"gpt-5-mini": Price(input=0.25, output=2)}`.
+
+    A model that is not named counts at the dearest prices of the table.
+    """
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
+        limits = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "prices"}
+        for name, value in limits.items():
             if value is not None and value < 0:
-                raise ValueError(f"Budget({field.name}={value}) is negative; None means no limit.")
+                raise ValueError(f"Budget({name}={value}) is negative; None means no limit.")
+        if self.cost is not None and not self.prices:
+            raise ValueError(
+                "Budget(cost=…) needs prices: Budget(cost=1, "
+                'prices={"gpt-5-mini": Price(input=0.25, output=2)}), for a million tokens.'
+            )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,7 +14,7 @@ from planloop.state import ToolSetupError, cut_middle
 
 from .answers import answer, failure
 from .arguments import fit, parameters_of
-from .invoke import Ending, acall_within, call_within, is_async_only, prepared
+from .invoke import Ending, Runner, acall_within, call_within
 from .registration import as_tools
 from .results import clean, safe_str
 from .traits import ToolTraits, traits_of
@@ -27,13 +27,13 @@ class _Entry:
     """A tool with what is worked out once for all of its calls."""
 
     tool: BaseTool
-    runner: BaseTool
+    runner: Runner
     traits: ToolTraits
     parameters: frozenset[str] | None
 
     @classmethod
     def of(cls, tool: BaseTool) -> "_Entry":
-        return cls(tool, prepared(tool), traits_of(tool), parameters_of(tool))
+        return cls(tool, Runner.of(tool), traits_of(tool), parameters_of(tool))
 
     def answer(self, call: ToolCall, ending: Ending) -> ToolMessage | Command[Any]:
         """Answer with how the call ended; what is not the tool's to decide is raised."""
@@ -107,7 +107,8 @@ class ToolRegistry:
         """Run one call and answer it; a failure of any kind is an answer with `status="error"`.
 
         Unknown names, wrong arguments, exceptions, `SystemExit` and time limits are told to the
-        model. Text is cut to the tool's `max_output` characters.
+        model. Text is cut to the tool's `max_output` characters. A tool that is asynchronous only
+        runs on a loop in the background.
 
         Args:
             call: `{"name": ..., "args": {...}, "id": ...}`; surplus arguments are dropped.
@@ -119,11 +120,6 @@ class ToolRegistry:
         """
         try:
             entry, request = self._accept(call)
-            if is_async_only(entry.tool):
-                raise ToolException(
-                    "This tool is asynchronous only and this run is not (start it with "
-                    "`ainvoke`). Use another tool."
-                )
         except ToolException as error:
             return failure(call, error)
         ending = call_within(entry.runner, request, config, entry.traits.timeout)

@@ -102,12 +102,16 @@ def test_the_tools_that_are_offered_are_the_ones_given() -> None:
     assert made.invoke({"a": 1, "b": 1}) == 2
 
 
-def test_an_asynchronous_tool_runs_asynchronously_only() -> None:
+def test_an_asynchronous_tool_runs_with_and_without_a_loop() -> None:
     registry = ToolRegistry([later])
     assert asyncio.run(registry.arun(call("later", a=1))).content == "got 1"  # type: ignore[union-attr]
-    message = registry.run(call("later", a=1))
-    assert isinstance(message, ToolMessage) and message.status == "error"
-    assert "asynchronous only" in str(message.content)
+    for _ in range(2):
+        assert both(registry, call("later", a=1)).content == "got 1"
+
+    async def inside() -> object:
+        return registry.run(call("later", a=1)).content  # type: ignore[union-attr]
+
+    assert asyncio.run(inside()) == "got 1"
 
 
 def test_a_message_keeps_its_artifact_and_status_but_is_our_own() -> None:

@@ -332,12 +332,16 @@ async def test_c27_a_server_without_a_tool_parser_is_named_after_one_request(ben
     assert len(bench.stub.requests) == 1
 
 
-async def test_c27_a_server_that_cannot_be_made_to_call_is_named(bench: Bench) -> None:
+async def test_c27_a_server_that_cannot_be_made_to_call_is_asked_to(bench: Bench) -> None:
     bench.stub.play(repeat=text("never"), refuse={"forced_tools"})
     outcome = await bench(tool_choice="required")
-    assert outcome["reason"] == "error"
-    assert "not yet supported" in outcome["detail"]
-    assert len(bench.stub.requests) == 1
+    assert outcome["reason"] == "no_tool_calls"
+    assert [request.body.get("tool_choice") for request in bench.stub.requests] == [
+        "required",
+        None,
+        None,
+    ]
+    assert outcome["usage"]["models"]["stub-model"]["modes"] == ["tools", "without forced tools"]
 
 
 async def test_c28_a_stored_turn_keeps_all_that_the_client_gave(bench: Bench) -> None:

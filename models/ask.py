@@ -1,0 +1,180 @@
+"""Ask a model: in a form that its server takes, again where that can help, then the next model.
+
+The one layer that tries again. The clients' own retries are switched off or relied on instead, so
+that layers do not multiply.
+"""
+
+import random
+import re
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.tools import BaseTool
+from langgraph.errors import GraphBubbleUp
+
+from planloop.state import Usage, no_usage
+
+from .effects import Invoke, Pause, Steps
+from .failures import Failure, describe_failure, text_of_error
+from .limits import limit_behind, within
+from .source import ModelSource
+from .tokens import count_tokens
+from .usage import usage_of
+
+PATIENCE: Final = 60.0
+"""Seconds that all waiting for one reply may take together."""
+_FIRST_WAIT: Final = 0.5
+_LONGEST_WAIT: Final = 16.0
+_FORCED: Final = "forced tools"
+_NOT_FORCED: Final = re.compile(r"tool_?choice|\brequired\b.*tool|tool.*\brequired\b", re.I | re.S)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What asking gave: a message, or why there is none."""
+
+    message: AIMessage | None = None
+    failure: Failure | None = None
+    usage: Usage = field(default_factory=no_usage)
+
+    @property
+    def problem(self) -> str:
+        """Why there is no message, in one sentence; empty if there is one."""
+        return self.failure.detail if self.failure else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """How one model was called in the end."""
+
+    value: Any = None
+    error: Exception | None = None
+    failure: Failure | None = None
+    sent: list[BaseMessage] = field(default_factory=list)
+
+
+def ask(
+    source: ModelSource,
+    messages: Sequence[BaseMessage],
+    *,
+    tools: Sequence[BaseTool] = (),
+    choice: str = "auto",
+    weight: int | None = None,
+    patience: float = PATIENCE,
+    once: bool = False,
+    internal: bool = False,
+) -> Steps[Answer]:
+    """Get one reply, from this model or the first of its fallbacks that gives one.
+
+    Args:
+        tools: What the model may call.
+        choice: `auto`, or `required` where it must call something.
+        weight: What the request weighs in tokens, where that is known.
+        patience: Seconds that waiting between two tries may take, all in all.
+        once: Do not try again; for what can be left out this time.
+        internal: The reply is no part of the conversation and is kept off the message stream.
+    """
+    last = Answer()
+    for candidate in source.chain:
+        last = yield from _ask_one(
+            candidate, messages, tools, choice, weight, 0.0 if once else patience, internal
+        )
+        if last.failure is None or last.failure.overflow:
+            return last
+    return last
+
+
+def _ask_one(
+    source: ModelSource,
+    messages: Sequence[BaseMessage],
+    tools: Sequence[BaseTool],
+    choice: str,
+    weight: int | None,
+    patience: float,
+    internal: bool,
+) -> Steps[Answer]:
+    def make(sent: list[BaseMessage]) -> Invoke:
+        model, options = source.asking(tools, choice)
+        return Invoke(model, sent, {"tags": ["nostream"]} if internal else None, options)
+
+    forced = bool(tools) and choice == "required"
+    called = yield from call(source, messages, make, patience=patience, forced=forced)
+    if called.failure is not None:
+        return Answer(failure=called.failure)
+    reply = called.value if isinstance(called.value, AIMessage) else AIMessage(str(called.value))
+    mode = "tools" if tools and choice != "none" else "text"
+    weight = count_tokens(called.sent) if weight is None else weight
+    return Answer(reply, usage=usage_by(source, reply, weight, mode))
+
+
+def usage_by(source: ModelSource, reply: BaseMessage, weight: int, mode: str) -> Usage:
+    """What a reply cost, under the model's name, with how it was asked for."""
+    usage = usage_of(reply, weight, model=source.name, mode=mode)
+    for spent in usage.get("models", {}).values():
+        spent["modes"] += [f"without {limit}" for limit in sorted(source.cannot)]
+    return usage
+
+
+def call(
+    source: ModelSource,
+    messages: Sequence[BaseMessage],
+    make: Callable[[list[BaseMessage]], Invoke],
+    *,
+    patience: float = PATIENCE,
+    forced: bool = False,
+) -> Steps[Called]:
+    """Call one model until it answers or nothing more can be done.
+
+    A refusal that names something the server cannot do is remembered, and the request is sent
+    without it. A failure that may pass is tried again, after the time that the server asks for.
+
+    Args:
+        make: Makes the call of a request; it is made anew for each try.
+        forced: The request makes the model call a tool.
+    """
+    began, tried = time.monotonic(), 0
+    while True:
+        sent = list(messages)
+        try:
+            yield from source.load()
+            sent = within(messages, source.cannot)
+            return Called((yield make(sent)), sent=sent)
+        except GraphBubbleUp:
+            raise
+        except Exception as error:  # a model may raise anything; what it means is decided here
+            if _learns(source, error, sent, forced):
+                continue
+            failure = describe_failure(error)
+            left = patience - (time.monotonic() - began)
+            wait = _wait_before(failure, tried, source.retries, left)
+            if wait is None:
+                return Called(error=error, failure=failure, sent=sent)
+        tried += 1
+        yield Pause(wait, failure.detail)
+
+
+def _learns(source: ModelSource, error: Exception, sent: list[BaseMessage], forced: bool) -> bool:
+    """Whether the error tells something that the server cannot do and that was not known."""
+    said = text_of_error(error)
+    if getattr(error, "status_code", None) not in (400, 404, 422, 500, 501):
+        return False
+    if forced and _FORCED not in source.cannot and _NOT_FORCED.search(said):
+        limit: str | None = _FORCED
+    else:
+        limit = limit_behind(said, sent, source.cannot)
+    if limit is not None:
+        source.cannot.add(limit)
+    return limit is not None
+
+
+def _wait_before(failure: Failure, tried: int, most: int, left: float) -> float | None:
+    """Seconds to wait before the next try; `None` if there is to be none."""
+    if not failure.passing or tried >= most:
+        return None
+    wait = failure.wait
+    if wait is None:
+        wait = min(_FIRST_WAIT * 2**tried, _LONGEST_WAIT) * random.uniform(0.75, 1.0)
+    return wait if wait <= left else None

@@ -1,0 +1,243 @@
+"""What a model's server cannot do: read from its refusal, remembered, and worked around.
+
+Each limit has a sign by which a refusal is known, a question whether the refused request used the
+feature at all, and a way to say the same without it.
+"""
+
+import operator
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from langchain_core.messages import (
+    AIMessage,
+    BaseMessage,
+    HumanMessage,
+    SystemMessage,
+    ToolMessage,
+)
+
+Messages = Sequence[BaseMessage]
+IMAGE_BLOCKS: Final = ("image", "image_url", "input_image")
+IMAGE_NOTE: Final = "[an image, which this model cannot be shown]"
+_BEGIN: Final = "(The conversation so far:)"
+
+
+@dataclass(frozen=True)
+class Limit:
+    """One thing that some servers do not do."""
+
+    name: str
+    sign: re.Pattern[str]
+    """What their refusal says."""
+    used: Callable[[Messages], bool]
+    """Whether a request makes use of it."""
+    without: Callable[[Messages], list[BaseMessage]]
+    """The same request without it."""
+
+
+def limit_behind(refusal: str, request: Messages, known: Collection[str]) -> str | None:
+    """The limit that explains a refusal of this request, if it was not known before."""
+    for limit in LIMITS:
+        if limit.name not in known and limit.sign.search(refusal) and limit.used(request):
+            return limit.name
+    return None
+
+
+def within(request: Messages, known: Collection[str]) -> list[BaseMessage]:
+    """The request in a form that keeps to the known limits."""
+    adapted = list(request)
+    for limit in LIMITS:
+        if limit.name in known:
+            adapted = limit.without(adapted)
+    return adapted
+
+
+def _blocks(message: BaseMessage) -> list[Any]:
+    return message.content if isinstance(message.content, list) else []
+
+
+def _is_image(block: Any) -> bool:
+    return isinstance(block, dict) and block.get("type") in IMAGE_BLOCKS
+
+
+def _has_images(request: Messages) -> bool:
+    return any(_is_image(block) for message in request for block in _blocks(message))
+
+
+def _without_images(request: Messages) -> list[BaseMessage]:
+    note = {"type": "text", "text": IMAGE_NOTE}
+    return [
+        message.model_copy(
+            update={"content": [note if _is_image(b) else b for b in _blocks(message)]}
+        )
+        if any(map(_is_image, _blocks(message)))
+        else message
+        for message in request
+    ]
+
+
+def _has_blocks(request: Messages) -> bool:
+    return any(map(_blocks, request))
+
+
+def _as_text(request: Messages) -> list[BaseMessage]:
+    return [
+        message.model_copy(update={"content": _joined(message)}) if _blocks(message) else message
+        for message in request
+    ]
+
+
+def _joined(message: BaseMessage) -> str:
+    images = sum(map(_is_image, _blocks(message)))
+    return "\n".join(part for part in (str(message.text), *[IMAGE_NOTE] * images) if part)
+
+
+def _has_system(request: Messages) -> bool:
+    return any(message.type == "system" for message in request)
+
+
+def _without_system(request: Messages) -> list[BaseMessage]:
+    told = "\n\n".join(str(m.text) for m in request if m.type == "system")
+    rest = [message for message in request if message.type != "system"]
+    if rest and rest[0].type == "human":
+        return [_with_text(rest[0], told, before=True), *rest[1:]]
+    return [HumanMessage(told), *rest]
+
+
+def _with_text(message: BaseMessage, text: str, *, before: bool = False) -> BaseMessage:
+    """The message with a paragraph more."""
+    content: Any
+    if isinstance(message.content, str):
+        parts = [text, message.content] if before else [message.content, text]
+        content = "\n\n".join(part for part in parts if part)
+    else:
+        block = {"type": "text", "text": text}
+        content = [block, *message.content] if before else [*message.content, block]
+    return message.model_copy(update={"content": content})
+
+
+def _has_parallel(request: Messages) -> bool:
+    return any(isinstance(m, AIMessage) and len(m.tool_calls) > 1 for m in request)
+
+
+def _one_by_one(request: Messages) -> list[BaseMessage]:
+    """A turn of several calls as several turns of one call, each with its result."""
+    return [part for n, message in enumerate(request) for part in _single(request, n, message)]
+
+
+def _single(request: Messages, place: int, message: BaseMessage) -> Iterator[BaseMessage]:
+    if isinstance(message, ToolMessage) and _turn_of(request, place) is not None:
+        return  # given out with its call
+    yield message if not _is_parallel(message) else _only(message, 0)
+    if not isinstance(message, AIMessage) or not _is_parallel(message):
+        return
+    end = place + 1 + len(message.tool_calls)
+    results = {m.tool_call_id: m for m in request[place + 1 : end] if isinstance(m, ToolMessage)}
+    for number, call in enumerate(message.tool_calls):
+        if number:
+            yield _only(message, number)
+        if (result := results.get(str(call["id"]))) is not None:
+            yield result
+
+
+def _is_parallel(message: BaseMessage) -> bool:
+    return isinstance(message, AIMessage) and len(message.tool_calls) > 1
+
+
+def _turn_of(request: Messages, place: int) -> int | None:
+    """Where the turn of several calls stands that this result belongs to."""
+    while place > 0 and isinstance(request[place], ToolMessage):
+        place -= 1
+    return place if _is_parallel(request[place]) else None
+
+
+def _only(message: Any, number: int) -> AIMessage:
+    update: dict[str, Any] = {"tool_calls": [message.tool_calls[number]]}
+    if number:
+        update |= {"content": "", "id": None}
+    turn: AIMessage = message.model_copy(update=update)
+    return turn
+
+
+def _alternates(request: Messages) -> bool:
+    adapted = _alternating(request)
+    return len(adapted) == len(request) and all(map(operator.is_, adapted, request))
+
+
+def _alternating(request: Messages) -> list[BaseMessage]:
+    """User and assistant in turn, beginning with the user; notes join what stands before them."""
+    joined: list[BaseMessage] = []
+    for message in request:
+        last = joined[-1] if joined else SystemMessage("")
+        noted = message.type == "human" and last.type in ("human", "tool")
+        if noted or (_is_plain(message) and _is_plain(last)):
+            joined[-1] = _joining(last, message)
+            continue
+        if message.type == "ai" and last.type == "system":
+            joined.append(HumanMessage(_BEGIN))
+        joined.append(message)
+    return joined
+
+
+def _is_plain(message: BaseMessage) -> bool:
+    return isinstance(message, AIMessage) and not message.tool_calls
+
+
+def _joining(first: BaseMessage, second: BaseMessage) -> BaseMessage:
+    if isinstance(first.content, str) and isinstance(second.content, str):
+        return _with_text(first, second.content)
+    blocks = [
+        {"type": "text", "text": block} if isinstance(block, str) else block
+        for message in (first, second)
+        for block in (message.content if isinstance(message.content, list) else [message.content])
+    ]
+    return first.model_copy(update={"content": blocks})
+
+
+def _sign(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE | re.DOTALL)
+
+
+LIMITS: Final = (
+    Limit(
+        "images",
+        _sign(
+            r"(image|multimodal|vision).*(support|unknown|unexpected|mmproj|capab|allow)|"
+            r"(not|n't|unknown|unsupport|only).*(image|multimodal|vision)"
+        ),
+        _has_images,
+        _without_images,
+    ),
+    Limit(
+        "content blocks",
+        _sign(r"expected a string|must be a string|valid string|type: sequence"),
+        _has_blocks,
+        _as_text,
+    ),
+    Limit(
+        "a system message",
+        _sign(
+            r"system (role|message|prompt|instruction)s?\W.*(not|n't|unsupport)|"
+            r"(not|n't) support.*(system|developer)|developer instruction is not enabled"
+        ),
+        _has_system,
+        _without_system,
+    ),
+    Limit(
+        "parallel calls",
+        _sign(
+            r"single tool.?call|one tool.?call|parallel (tool|function).?call|multiple tool.?call"
+        ),
+        _has_parallel,
+        _one_by_one,
+    ),
+    Limit(
+        "turns of one role in a row",
+        _sign(r"must alternate|roles.*alternat"),
+        lambda request: not _alternates(request),
+        _alternating,
+    ),
+)
+"""In the order in which they are worked around."""

@@ -1,0 +1,83 @@
+"""Where blocking tools run while a loop goes on, and coroutines while there is no loop."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
+from contextvars import Context, copy_context
+from queue import SimpleQueue
+from typing import Any, Final, TypeVar
+
+T = TypeVar("T")
+_MOST_IDLE: Final = 32
+
+
+class Workers:
+    """Daemon threads, used again, with no upper limit.
+
+    A call that never ends keeps its own thread and holds up neither others nor the exit, which a
+    pool of the standard library would wait for.
+    """
+
+    def __init__(self) -> None:
+        self._jobs: SimpleQueue[tuple[Future[Any], Context, Callable[[], Any]]] = SimpleQueue()
+        self._lock = threading.Lock()
+        self._idle = 0
+
+    def submit(self, work: Callable[[], T]) -> Future[T]:
+        """Run `work`, which must not raise; it sees the caller's context variables."""
+        future: Future[T] = Future()
+        future.set_running_or_notify_cancel()
+        with self._lock:
+            spare = self._idle > 0
+            self._idle -= spare
+        self._jobs.put((future, copy_context(), work))
+        if not spare:
+            threading.Thread(target=self._serve, name="planloop-tool", daemon=True).start()
+        return future
+
+    def _serve(self) -> None:
+        while True:
+            future, context, work = self._jobs.get()
+            future.set_result(context.run(work))
+            del future, context, work  # an idle thread keeps nothing alive
+            with self._lock:
+                if self._idle >= _MOST_IDLE:
+                    return
+                self._idle += 1
+
+
+class Background:
+    """One event loop in a thread of its own, for coroutines that are called without a loop.
+
+    It stays, so that a client which an asynchronous tool keeps open is still good at the next call.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run a coroutine to its end; it sees the caller's context variables."""
+        if threading.current_thread().name == _LOOP_THREAD:  # called from a tool that runs there
+            return WORKERS.submit(lambda: asyncio.run(work)).result()
+        future = asyncio.run_coroutine_threadsafe(work, self._started())
+        try:
+            return future.result()
+        except BaseException:
+            future.cancel()
+            raise
+
+    def _started(self) -> asyncio.AbstractEventLoop:
+        with self._lock:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                threading.Thread(
+                    target=self._loop.run_forever, name=_LOOP_THREAD, daemon=True
+                ).start()
+            return self._loop
+
+
+_LOOP_THREAD: Final = "planloop-loop"
+WORKERS: Final = Workers()
+BACKGROUND: Final = Background()
