@@ -1,21 +1,95 @@
-"""Placeholder until the calibrated counter lands."""
+"""Count tokens offline, for a model that nobody knows: near what real tokenizers give, rather more.
 
-from collections.abc import Iterable
+A count of characters is fooled by Chinese, code and base64; here a text is split about where
+tokenizers split it. Calibrated against cl100k_base, o200k_base and DeepSeek's tokenizer.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from langchain_core.messages import BaseMessage
-from langchain_core.messages.utils import count_tokens_approximately
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 IMAGE_TOKENS: Final = 1_000
+"""One image, whatever its bytes: servers scale it to tiles and charge some 250 to 1,600 tokens."""
+MEDIA_TOKENS: Final = 2_000
+"""One piece of audio or video, or one file that is sent as it is."""
+OVERHEAD: Final = 4
+"""Role and frame of one message, or of one call."""
+
+_PIECES: Final = re.compile(
+    r"[=\-_*#.~]{4,40}"  # rules and leaders are one token
+    r"| ?[A-Z]?[a-z]{1,6}| ?[A-Z]{1,3}"  # words, with the space before them
+    r"|\d{1,2}"  # between one and three digits a token
+    r"|[ \t]*\n+|[ \t]{1,80}"
+    r"|[!-/:-@\[-`{-~]{1,2}"  # punctuation often comes in pairs
+    r"|[\u0400-\u04ff]{1,3}"  # Cyrillic
+    r"|.",  # Chinese and most other scripts: a token a character
+    re.DOTALL,
+)
+_LONG_RUN: Final = re.compile(r"[A-Za-z0-9+/_-]{20,}")
+_RANDOM: Final = re.compile(r"(?=\D*\d)(?=[^A-Z]*[A-Z])(?=[^a-z]*[a-z])")
+_MORE_FOR_RANDOM: Final = 0.22  # tokens a character: base64 has no words to find
+_ASTRAL: Final = re.compile("[\U00010000-\U0010ffff]")
+_MORE_FOR_ASTRAL: Final = 2  # emoji are cut into bytes
+_LONG_DATA: Final = 2_000  # characters of a value that are data, if they have no white space
 
 
 def count_text(text: str) -> int:
-    return len(text) // 4
+    """Tokens of a text; none for an empty one.
 
-
-def count_message(message: BaseMessage) -> int:
-    return count_tokens_approximately([message])
+    >>> count_text("The file has twelve lines."), count_text("文件有十二行。")
+    (6, 7)
+    """
+    count = len(_PIECES.findall(text))
+    more = sum(len(run) for run in _LONG_RUN.findall(text) if _RANDOM.match(run))
+    count += int(more * _MORE_FOR_RANDOM)
+    if not text.isascii():
+        count += _MORE_FOR_ASTRAL * len(_ASTRAL.findall(text))
+    return count
 
 
 def count_tokens(messages: Iterable[Any]) -> int:
+    """Tokens of messages; what is no message counts nothing."""
     return sum(count_message(m) for m in messages if isinstance(m, BaseMessage))
+
+
+def count_message(message: BaseMessage) -> int:
+    """Tokens of one message, with its calls; images and other media at a flat cost each."""
+    content = message.content
+    count = OVERHEAD
+    count += count_text(content) if isinstance(content, str) else sum(map(_block, content))
+    if isinstance(message, ToolMessage):
+        return count + count_text(str(message.tool_call_id)) + count_text(message.name or "")
+    if isinstance(message, AIMessage):
+        for call in (*message.tool_calls, *message.invalid_tool_calls):
+            count += OVERHEAD + count_text(str(call["name"])) + count_text(str(call["id"]))
+            count += _value(call["args"])
+        reasoning = message.additional_kwargs.get("reasoning_content")
+        count += count_text(reasoning) if isinstance(reasoning, str) else 0
+    return count
+
+
+def _block(block: Any) -> int:
+    if not isinstance(block, Mapping):
+        return count_text(str(block))
+    kind = str(block.get("type"))
+    if kind in ("image", "image_url", "input_image"):
+        return IMAGE_TOKENS
+    if kind in ("audio", "input_audio", "video", "file", "document"):
+        return MEDIA_TOKENS
+    said = block.get("text") or block.get("thinking") or block.get("reasoning")
+    return count_text(said) if isinstance(said, str) else _value(block)
+
+
+def _value(value: Any) -> int:
+    """Tokens of a value as JSON; a long string without a space in it is data, at a flat cost."""
+    if isinstance(value, str):
+        is_data = len(value) > _LONG_DATA and not re.search(r"\s", value)
+        return min(count_text(value), MEDIA_TOKENS) if is_data else count_text(value)
+    if isinstance(value, Mapping):
+        return 2 + sum(count_text(str(key)) + _value(item) + 2 for key, item in value.items())
+    if isinstance(value, list | tuple):
+        return 2 + sum(map(_value, value))
+    return count_text(json.dumps(value, default=str))

@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, ToolMess
 from planloop.models import count_message
 from planloop.state import MessageLog
 
-from ._history import canonical, is_paired
+from ._history import canonical, has_images, is_paired
 from ._stuck import WINDOW
 
 Round = tuple[tuple[str, str, str], ...]
@@ -30,6 +30,8 @@ class Digest:
     """Every call is answered right after its turn, every result has its call."""
     rounds: tuple[tuple[int, Round], ...]
     """The latest turns of calls, with the place of each."""
+    pictured: bool = False
+    """A tool's result has an image in it."""
 
     def tokens(self, start: int, end: int | None = None) -> int:
         """Tokens of the messages from `start` up to `end`."""
@@ -56,7 +58,8 @@ def digest_of(log: MessageLog) -> Digest:
         weights.append(weights[-1] + (0 if message.type == "system" else count_message(message)))
     told = tuple(str(m.text) for m in fresh if m.type == "system" and m.text)
     rounds = (*known.rounds, *_rounds(log, known.count))[-WINDOW:]
-    made = Digest(len(log), known.told + told, weights, is_paired(fresh), rounds)
+    pictured = known.pictured or any(map(has_images, fresh))
+    made = Digest(len(log), known.told + told, weights, is_paired(fresh), rounds, pictured)
     log.digest = made
     return made
 

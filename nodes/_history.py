@@ -8,6 +8,7 @@ from typing import Any
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, ToolCall, ToolMessage
 
 from planloop.models import text_of
+from planloop.tools import is_image
 
 UNANSWERED = "This call has no result: the run was stopped before it was answered."
 
@@ -69,6 +70,17 @@ def is_paired(messages: Sequence[BaseMessage]) -> bool:
 def unanswered(call: ToolCall, text: str = UNANSWERED) -> ToolMessage:
     """A result for a call that was not run; it does not guess at the cause."""
     return ToolMessage(text, tool_call_id=str(call["id"]), name=call["name"], status="error")
+
+
+def has_images(message: BaseMessage) -> bool:
+    """Whether it is a tool's result with an image in it."""
+    return isinstance(message, ToolMessage) and bool(images_of(message))
+
+
+def images_of(message: BaseMessage) -> list[dict[str, Any]]:
+    """The image blocks of a message."""
+    content = message.content if isinstance(message.content, list) else []
+    return [block for block in content if isinstance(block, dict) and is_image(block)]
 
 
 def canonical(args: Any) -> str:

@@ -32,6 +32,8 @@ class View:
     """What it weighs, approximately; tool schemas are not counted."""
     gap: bool
     """Whether turns were left out that stand in no summary."""
+    pictured: bool
+    """Whether results in it may have images, which are yet to be put as the model takes them."""
 
 
 def as_log(messages: list[AnyMessage]) -> MessageLog:
@@ -61,7 +63,7 @@ def view_of(
         kept, weight, gap = _turns(log, 0, digest), digest.tokens(0), False
     else:
         kept, weight, gap = _tail(log, run["first"], room, summary if covered else None)
-    return View([*front, *kept, *hint], window - room + weight, gap)
+    return View([*front, *kept, *hint], window - room + weight, gap, digest.pictured)
 
 
 def _tail(

@@ -11,7 +11,7 @@ from langgraph.config import get_config
 from langgraph.types import Command
 
 from planloop.models import Steps
-from planloop.state import ActInput, MemoryPolicy, ReactState, cut_middle
+from planloop.state import ActInput, MemoryPolicy, ReactState
 from planloop.tools import ToolPolicy, ToolRegistry, traits_of
 
 from . import _hints
@@ -32,12 +32,13 @@ class RunTool:
     registry: ToolRegistry
     call: Any
     config: RunnableConfig
+    limit: int
 
     def run(self) -> ToolMessage | Command[Any]:
-        return self.registry.run(self.call, self.config)
+        return self.registry.run(self.call, self.config, limit=self.limit)
 
     async def arun(self) -> ToolMessage | Command[Any]:
-        return await self.registry.arun(self.call, self.config)
+        return await self.registry.arun(self.call, self.config, limit=self.limit)
 
 
 def make_act(registry: ToolRegistry, memory: MemoryPolicy, policy: ToolPolicy | None) -> Node:
@@ -49,15 +50,13 @@ def make_act(registry: ToolRegistry, memory: MemoryPolicy, policy: ToolPolicy | 
             return {"messages": [answer_call(cast(ToolCall, call), _hints.DENIED)]}
         emit("tool_call", name=call["name"], args=call["args"], id=call["id"])
         began = time.monotonic()
-        result = yield RunTool(registry, call, get_config())
+        result = yield RunTool(registry, call, get_config(), memory.max_observation)
         took = round(time.monotonic() - began, 3)
         status = result.status if isinstance(result, ToolMessage) else "success"
         emit("tool_result", name=call["name"], id=call["id"], status=status)
         if isinstance(result, ToolMessage):
-            text = cut_middle(str(result.text), memory.max_observation)
             own = {
                 "id": result_id(str(call["id"])),
-                "content": text,
                 "response_metadata": {**result.response_metadata, "seconds": took},
             }
             return {"messages": [result.model_copy(update=own)]}

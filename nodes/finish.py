@@ -22,6 +22,7 @@ from planloop.state import (
 
 from . import _hints
 from ._decide import Thinker
+from ._images import request_of
 from ._node import Node
 from ._view import as_log, view_of
 
@@ -78,7 +79,8 @@ def _structure(made_of: Thinker, state: ReactState, outcome: Outcome) -> Steps[N
         summary = state.get("summary")
         log = as_log(state["messages"])
         view = view_of(log, run, system=made_of.system, window=made_of.room, summary=summary)
-        found = yield from structured(made_of.source, view.messages, schema)
+        request = yield from request_of(view, made_of)
+        found = yield from structured(made_of.source, request, schema)
         outcome["usage"] = add_usage(outcome["usage"], found.usage)
         value, problem = found.value, found.problem
     outcome["structured"] = None if value is None else value.model_dump(mode="json")

@@ -24,6 +24,7 @@ from ._decide import Thinker, decide
 from ._digest import digest_of
 from ._events import emit
 from ._history import last_text, pending_calls
+from ._images import request_of
 from ._node import Node
 from ._stops import answer_call, make_stop, result_id, stopped
 from ._stuck import LONGEST, cycle_length
@@ -140,9 +141,10 @@ def _ask(
     """
     answer = Answer()
     for _ in range(2):
+        request = yield from request_of(view, made_of)
         answer = yield from ask(
             made_of.source,
-            view.messages,
+            request,
             tools=made_of.registry.tools,
             choice=made_of.tool_choice,
             weight=view.tokens + made_of.overhead,
@@ -202,7 +204,8 @@ def _closing(
     """
     room = made_of.room // 4 if stop["limit"] in _TOKENS else made_of.room
     view = _view(made_of, state, {**run, "hint": _hints.CLOSING}, log, room)
-    answer = yield from ask(made_of.source, view.messages, weight=view.tokens, once=True)
+    request = yield from request_of(view, made_of)
+    answer = yield from ask(made_of.source, request, weight=view.tokens, once=True)
     text = text_of(answer.message) if answer.message is not None else ""
     run = {**run, "usage": add_usage(run["usage"], answer.usage)}
     stop = {**stop, "answer": text or last_text(log, run["first"])}

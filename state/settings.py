@@ -61,7 +61,8 @@ class MemoryPolicy:
     strategy: Literal["summarize", "trim"] = "summarize"
     """What happens to turns that no longer fit: the model sums them up, or they are left out."""
     max_observation: int = 8_000
-    """Characters of one tool result that enter the history; the middle of a longer one is cut."""
+    """Characters of one tool result that enter the history. The middle of a longer one is cut; the
+    whole is kept in the workspace, if there is one, and the history names the file."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,13 +1,14 @@
 """The tool contract, the registry, the policy, and the tools we ship."""
 
 from .files import file_tools
+from .keep import kept_path, load_image
 from .people import ask_human
 from .planning import planning_tool
 from .policy import Decision, ToolPolicy
 from .process import ProcessResult, run_process
 from .python import python_tool
 from .registry import ToolRegistry
-from .results import clean, to_text
+from .results import clean, is_image, to_text
 from .terminate import terminate
 from .toolset import default_tools
 from .traits import Effect, OnReplay, ToolTraits, own, tool_traits, traits_of
@@ -26,6 +27,9 @@ __all__ = [
     "current_workspace",
     "default_tools",
     "file_tools",
+    "is_image",
+    "kept_path",
+    "load_image",
     "open_workspace",
     "own",
     "planning_tool",

@@ -3,6 +3,8 @@
 import asyncio
 import logging
 import re
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final, Literal
 
 from langchain_core.messages import ToolCall, ToolMessage
@@ -15,31 +17,51 @@ from planloop.state import cut_middle
 
 from .arguments import explain, is_wrong_arguments
 from .invoke import exit_text
-from .results import MAX_OUTPUT, safe_str, to_text
+from .keep import keep, kept_image
+from .results import MAX_OUTPUT, is_image, safe_str, to_content, to_text
 
 logger = logging.getLogger("planloop.tools")
 
 _SERDE: Final = JsonPlusSerializer()
 _ILLEGAL: Final = re.compile(r"[^a-zA-Z0-9_-]")
+_MOST_BLOCKS: Final = 50
 
 
-def answer(
-    call: ToolCall, value: object, *, limit: int | None = None
-) -> ToolMessage | Command[Any]:
-    """Answer a call with what its tool returned; a `Command` is passed on as it is."""
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """How much of a result a model is shown, and where the rest of it goes."""
+
+    limit: int = MAX_OUTPUT
+    """Characters."""
+    workspace: Path | None = None
+    """The folder for what is longer, where the run's context names none."""
+
+
+def answer(call: ToolCall, value: object, shown: Shown) -> ToolMessage | Command[Any]:
+    """Answer a call with what its tool returned; a `Command` is passed on as it is.
+
+    A text that is too long, and every image, is kept in the workspace; the answer names the file.
+    """
     if isinstance(value, Command):
         return value
     if isinstance(value, ToolMessage):
-        return _message(call, value.content, value.status, limit, _savable(call, value.artifact))
-    return _message(call, value, "success", limit)
+        content = _content(call, value.content, shown)
+        return _message(call, content, value.status, _savable(call, value.artifact))
+    return _message(call, _content(call, value, shown), "success")
+
+
+def is_heavy(value: object, shown: Shown) -> bool:
+    """Whether answering with this value may write files."""
+    content = value.content if isinstance(value, ToolMessage) else value
+    return isinstance(content, list) or (isinstance(content, str) and len(content) > shown.limit)
 
 
 def failure(
-    call: ToolCall, error: BaseException, *, tool: BaseTool | None = None, limit: int | None = None
+    call: ToolCall, error: BaseException, *, tool: BaseTool | None = None, limit: int = MAX_OUTPUT
 ) -> ToolMessage:
     """Answer a call with the reason why it failed; the traceback goes to the log only."""
     logger.info("The tool call %s failed.", safe_str(call.get("name")), exc_info=error)
-    return _message(call, _reason(error, tool), "error", limit)
+    return _message(call, cut_middle(to_text(_reason(error, tool)), limit), "error")
 
 
 def _reason(error: BaseException, tool: BaseTool | None) -> str:
@@ -56,15 +78,37 @@ def _reason(error: BaseException, tool: BaseTool | None) -> str:
             return f"{type(error).__name__}: {safe_str(error)}"
 
 
+def _content(call: ToolCall, value: object, shown: Shown) -> str | list[Any]:
+    content = to_content(value)
+    name = safe_str(call.get("name") or "result")
+    if isinstance(content, str):
+        return _within(content, name, shown)
+    blocks = [
+        kept_image(block, name, shown.workspace)
+        if is_image(block)
+        else {**block, "text": _within(block["text"], name, shown)}
+        for block in content[:_MOST_BLOCKS]
+    ]
+    if any(map(is_image, blocks)):
+        return blocks
+    return cut_middle("\n".join(block["text"] for block in blocks), shown.limit)
+
+
+def _within(text: str, name: str, shown: Shown) -> str:
+    if len(text) <= shown.limit:
+        return text
+    path = keep(text.encode("utf-8", "replace"), name, "txt", shown.workspace)
+    return cut_middle(text, shown.limit, f"; the whole text is in {path}" if path else "")
+
+
 def _message(
     call: ToolCall,
-    value: object,
+    content: str | list[Any],
     status: Literal["success", "error"],
-    limit: int | None,
     artifact: Any = None,
 ) -> ToolMessage:
     return ToolMessage(
-        content=cut_middle(to_text(value), limit or MAX_OUTPUT),
+        content=content,
         name=_ILLEGAL.sub("_", safe_str(call.get("name") or "unknown").strip())[:64],
         tool_call_id=call.get("id") or "",
         status=status,

@@ -13,7 +13,7 @@ from langchain_core.tools import BaseTool, ToolException, tool
 from pydantic import WithJsonSchema
 
 from .results import MAX_OUTPUT, cut_bytes
-from .traits import tool_traits
+from .traits import settled, tool_traits
 from .workspace import current_workspace, resolve_inside
 
 _END: Final = 2 * MAX_OUTPUT  # bytes read from each end of a file: 4 a character, half of them
@@ -50,7 +50,7 @@ def file_tools(workspace: Path | None = None) -> list[BaseTool]:
         """List a folder."""
         return _list(current_workspace(workspace), path or ".")
 
-    return [read_file, write_file, list_files]
+    return [settled(one, workspace) for one in (read_file, write_file, list_files)]
 
 
 def _read(root: Path, path: str) -> str:
@@ -77,14 +77,23 @@ def _open(target: Path) -> BinaryIO:
 
 
 def _write(root: Path, path: str, content: str) -> str:
-    target = resolve_inside(root, path)
     data = content.encode("utf-8", "replace")
+    write_inside(root, path, data)
+    return f"Wrote {len(content):,} characters ({len(data):,} bytes) to {path}."
+
+
+def write_inside(root: Path, path: str, data: bytes) -> None:
+    """Write a file of the workspace, replacing it if it exists.
+
+    Raises:
+        ToolException: The path leads out of the workspace, or the system refuses.
+    """
+    target = resolve_inside(root, path)
     with _reasons(path):
         target.parent.mkdir(parents=True, exist_ok=True)
         if target.parent.resolve() != target.parent:
             raise ToolException(f"{path}: its folder has become a link; nothing was written.")
         _replace(target, data)
-    return f"Wrote {len(content):,} characters ({len(data):,} bytes) to {path}."
 
 
 def _replace(target: Path, data: bytes) -> None:

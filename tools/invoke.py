@@ -10,7 +10,7 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, StructuredTool, Tool, ToolException
 
 from .direct import Direct, direct_form, is_heard
-from .results import to_text
+from .results import to_content, to_text
 from .workers import BACKGROUND, WORKERS
 
 _GRACE: Final = 1.0  # seconds that a cancelled coroutine gets to clean up
@@ -177,7 +177,7 @@ async def _give_up(work: asyncio.Future[Ending]) -> None:
 
 
 def _textual(value: Any, pair: bool) -> Any:
-    """Make text of a result, except of messages and commands, which pass as they are."""
+    """Make text of a result, or blocks; messages and commands pass as they are."""
     if pair and isinstance(value, tuple) and len(value) == 2:
         return _textual(value[0], False), value[1]
-    return value if isinstance(value, ToolOutputMixin) else to_text(value)
+    return value if isinstance(value, ToolOutputMixin) else to_content(value)

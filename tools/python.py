@@ -11,7 +11,7 @@ from pydantic import WithJsonSchema
 
 from .process import ProcessResult, run_process
 from .results import MAX_OUTPUT
-from .traits import tool_traits
+from .traits import settled, tool_traits
 from .workspace import current_workspace
 
 # Without the host's PYTHON* variables and user packages. Modules in the workspace can be imported,
@@ -66,7 +66,8 @@ def python_tool(
 
     made = StructuredTool.from_function(func=python, coroutine=apython)
     room = max_output + 200  # for the line that says how it ended
-    return tool_traits(effect="execute", sequential=True, max_output=room)(made)
+    declared = tool_traits(effect="execute", sequential=True, max_output=room)(made)
+    return settled(declared, workspace)
 
 
 def _report(result: ProcessResult, timeout: float) -> str:

@@ -1,5 +1,6 @@
 """The tools of one agent: names checked when it is built, calls answered whatever happens."""
 
+import asyncio
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
@@ -12,12 +13,12 @@ from langgraph.types import Command
 
 from planloop.state import ToolSetupError, cut_middle
 
-from .answers import answer, failure
+from .answers import Shown, answer, failure, is_heavy
 from .arguments import fit, parameters_of
 from .invoke import Ending, Runner, acall_within, call_within
 from .registration import as_tools
-from .results import clean, safe_str
-from .traits import ToolTraits, traits_of
+from .results import MAX_OUTPUT, clean, safe_str
+from .traits import ToolTraits, traits_of, workspace_of
 
 _LISTED: Final = 30  # names told to a model that asked for one that does not exist
 
@@ -35,14 +36,14 @@ class _Entry:
     def of(cls, tool: BaseTool) -> "_Entry":
         return cls(tool, Runner.of(tool), traits_of(tool), parameters_of(tool))
 
-    def answer(self, call: ToolCall, ending: Ending) -> ToolMessage | Command[Any]:
+    def answer(self, call: ToolCall, ending: Ending, shown: Shown) -> ToolMessage | Command[Any]:
         """Answer with how the call ended; what is not the tool's to decide is raised."""
-        error, limit = ending.error, self.traits.max_output
+        error = ending.error
         if error is None:
-            return answer(call, ending.value, limit=limit)
+            return answer(call, ending.value, shown)
         if isinstance(error, GraphBubbleUp | KeyboardInterrupt) or is_invalid_resume(error):
             raise error
-        return failure(call, error, tool=self.tool, limit=limit)
+        return failure(call, error, tool=self.tool, limit=shown.limit)
 
 
 class ToolRegistry:
@@ -58,6 +59,9 @@ class ToolRegistry:
 
     def __init__(self, tools: Iterable[BaseTool | Callable[..., Any]] = ()) -> None:
         self._entries = {tool.name: _Entry.of(tool) for tool in as_tools(tools)}
+        folders = (workspace_of(entry.tool) for entry in self._entries.values())
+        self.workspace = next((folder for folder in folders if folder is not None), None)
+        """The folder in which the tools work where a run names none."""
 
     @property
     def tools(self) -> tuple[BaseTool, ...]:
@@ -102,17 +106,18 @@ class ToolRegistry:
         )
 
     def run(
-        self, call: ToolCall, config: RunnableConfig | None = None
+        self, call: ToolCall, config: RunnableConfig | None = None, *, limit: int | None = None
     ) -> ToolMessage | Command[Any]:
         """Run one call and answer it; a failure of any kind is an answer with `status="error"`.
 
         Unknown names, wrong arguments, exceptions, `SystemExit` and time limits are told to the
-        model. Text is cut to the tool's `max_output` characters. A tool that is asynchronous only
-        runs on a loop in the background.
+        model. Longer text is cut, and kept as a whole in the workspace, as images are. A tool that
+        is asynchronous only runs on a loop in the background.
 
         Args:
             call: `{"name": ..., "args": {...}, "id": ...}`; surplus arguments are dropped.
             config: Handed to the tool, with callbacks; left out, that of the running node.
+            limit: Characters of the result to show; a tool may declare fewer.
 
         Raises:
             GraphBubbleUp: The tool asks a person or steers the graph.
@@ -123,10 +128,10 @@ class ToolRegistry:
         except ToolException as error:
             return failure(call, error)
         ending = call_within(entry.runner, request, config, entry.traits.timeout)
-        return entry.answer(request, ending)
+        return entry.answer(request, ending, self._shown(entry, limit))
 
     async def arun(
-        self, call: ToolCall, config: RunnableConfig | None = None
+        self, call: ToolCall, config: RunnableConfig | None = None, *, limit: int | None = None
     ) -> ToolMessage | Command[Any]:
         """Run one call as `run` does, without blocking the loop.
 
@@ -138,7 +143,15 @@ class ToolRegistry:
         except ToolException as error:
             return failure(call, error)
         ending = await acall_within(entry.runner, request, config, entry.traits.timeout)
-        return entry.answer(request, ending)
+        shown = self._shown(entry, limit)
+        if ending.error is None and is_heavy(ending.value, shown):
+            return await asyncio.to_thread(entry.answer, request, ending, shown)
+        return entry.answer(request, ending, shown)
+
+    def _shown(self, entry: _Entry, limit: int | None) -> Shown:
+        declared = entry.traits.max_output
+        limits = [number for number in (limit, declared) if number is not None]
+        return Shown(min(limits, default=MAX_OUTPUT), self.workspace)
 
     def _accept(self, call: ToolCall) -> tuple[_Entry, ToolCall]:
         """Find the tool and read the arguments, or raise a ToolException for the model."""

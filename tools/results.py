@@ -42,6 +42,21 @@ def to_text(value: object) -> str:
     return clean(text) or NO_OUTPUT
 
 
+def to_content(value: object) -> str | list[dict[str, Any]]:
+    """Turn any value into clean text, or into blocks of text and images where it has images."""
+    if not (isinstance(value, list) and _is_blocks(value) and any(map(is_image, value))):
+        return to_text(value)
+    return [
+        block if is_image(block) else {"type": "text", "text": clean(_block_text(block))}
+        for block in value
+    ]
+
+
+def is_image(block: object) -> bool:
+    """Whether a block of content is an image."""
+    return isinstance(block, dict) and block.get("type") in ("image", "image_url")
+
+
 def clean(text: str) -> str:
     """Drop NULs and terminal colours; replace half characters that UTF-8 cannot hold."""
     return _SURROGATES.sub("\N{REPLACEMENT CHARACTER}", _ESCAPES.sub("", text).replace("\0", ""))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Final, Literal, TypeVar, get_args
 
 from langchain_core.tools import BaseTool
@@ -14,6 +15,7 @@ T = TypeVar("T", bound=BaseTool)
 
 _TRAITS: Final = "planloop.traits"
 _OWN: Final = "planloop.own"
+_WORKSPACE: Final = "planloop.workspace"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,6 +90,17 @@ def traits_of(tool: BaseTool) -> ToolTraits:
 def own(tool: T) -> T:
     """Mark a tool as planloop's, so that it may carry a reserved name."""
     return _noted(tool, _OWN, True)
+
+
+def settled(tool: T, workspace: Path | None) -> T:
+    """Note on a tool in which folder it works where a run names none."""
+    return _noted(tool, _WORKSPACE, str(workspace)) if workspace is not None else tool
+
+
+def workspace_of(tool: BaseTool) -> Path | None:
+    """Return the folder that `settled` noted."""
+    noted = (tool.metadata or {}).get(_WORKSPACE)
+    return Path(noted) if noted else None
 
 
 def is_own(tool: BaseTool) -> bool:

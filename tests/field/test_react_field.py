@@ -297,7 +297,7 @@ def overflowing(times: int) -> Any:
 def test_c78_a_request_that_is_too_long_is_sent_once_more_at_half_its_size(
     times: int, reason: str
 ) -> None:
-    history = [m for n in range(40) for m in (("user", f"{n} " * 200), ("ai", f"{n} " * 200))]
+    history = [m for n in range(40) for m in (("user", f"{n} " * 100), ("ai", f"{n} " * 100))]
     model = ScriptedModel(repeat=overflowing(times))
     given: Any = {"messages": [*history, ("user", "go")]}
     result = create_react_graph(model, [search]).invoke(given)

@@ -1,0 +1,121 @@
+"""What is too long or too heavy for the history is kept as a file, and the history names it."""
+
+import base64
+import binascii
+import logging
+import re
+from collections.abc import Mapping
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Final
+
+from langchain_core.tools import ToolException
+
+from .files import write_inside
+from .workspace import current_workspace, resolve_inside
+
+logger = logging.getLogger("planloop.tools")
+
+FOLDER: Final = "tool_results"
+"""Folder of the workspace for what was kept."""
+SCHEME: Final = "workspace:"
+"""Begins the `url` of an image block that names a file of the workspace."""
+MAX_KEPT: Final = 32_000_000
+"""Bytes of the largest file that is kept."""
+
+_ENDINGS: Final = {
+    "image/png": "png",
+    "image/jpeg": "jpg",
+    "image/gif": "gif",
+    "image/webp": "webp",
+}
+_DATA_URL: Final = re.compile(r"data:(image/[\w.+-]+);base64,", re.IGNORECASE)
+_ILLEGAL: Final = re.compile(r"[^a-zA-Z0-9_-]")
+
+
+def keep(data: bytes, name: str, ending: str, default: Path | None) -> str | None:
+    """Write a file into the workspace of the run this is called in.
+
+    The name is made of the content, so that a call which runs again writes the same file.
+
+    Args:
+        default: The workspace where the run's context names none.
+
+    Returns:
+        Its path inside the workspace; `None` if there is no workspace or it cannot be written.
+    """
+    digest = blake2b(data, digest_size=6).hexdigest()
+    path = f"{FOLDER}/{_ILLEGAL.sub('_', name)[:40]}-{digest}.{ending}"
+    if len(data) > MAX_KEPT:
+        return None
+    try:
+        write_inside(current_workspace(default), path, data)
+    except ToolException as error:
+        logger.info("A result of %s was not kept: %s", name, error)
+        return None
+    return path
+
+
+def kept_image(block: Mapping[str, Any], name: str, default: Path | None) -> dict[str, Any]:
+    """An image block that names a file instead of holding the bytes, or a text that says why not.
+
+    A block that already points elsewhere, by an address or a file id, stays as it is.
+    """
+    found = _image_of(block)
+    if found is None:
+        address = _address(block) or block.get("file_id")
+        return dict(block) if address else _text("[an image that cannot be read]")
+    data, kind = found
+    path = keep(data, name, _ENDINGS.get(kind, "bin"), default)
+    if path is None:
+        return _text(f"[{kind}, {len(data):,} bytes, not kept: the run has no workspace for it]")
+    return {"type": "image", "url": SCHEME + path, "mime_type": kind}
+
+
+def kept_path(block: Any) -> str | None:
+    """The file that a block of `kept_image` names."""
+    url = block.get("url") if isinstance(block, dict) and block.get("type") == "image" else None
+    return url.removeprefix(SCHEME) if isinstance(url, str) and url.startswith(SCHEME) else None
+
+
+def load_image(block: Mapping[str, Any], default: Path | None) -> dict[str, Any] | None:
+    """The block with its bytes, as models take it; `None` if the file is gone or too large."""
+    path = kept_path(block)
+    if path is None:
+        return None
+    try:
+        file = resolve_inside(current_workspace(default), path)
+        if not file.is_file() or file.stat().st_size > MAX_KEPT:
+            return None
+        data = file.read_bytes()
+    except (OSError, ToolException):
+        return None
+    encoded = base64.b64encode(data).decode("ascii")
+    return {"type": "image", "base64": encoded, "mime_type": str(block.get("mime_type"))}
+
+
+def _image_of(block: Mapping[str, Any]) -> tuple[bytes, str] | None:
+    """The bytes of an image and their kind, in any of the forms that tools and servers use."""
+    source: Any = block.get("source")
+    source = source if isinstance(source, Mapping) else block
+    address = _address(block)
+    encoded: Any = source.get("base64") or source.get("data")
+    kind = source.get("mime_type") or source.get("media_type") or block.get("mimeType")
+    if isinstance(address, str) and (head := _DATA_URL.match(address)):
+        encoded, kind = address[head.end() :], head.group(1).lower()
+    if not isinstance(encoded, str):
+        return None
+    try:
+        data = base64.b64decode(encoded, validate=False)
+    except (binascii.Error, ValueError):
+        return None
+    return (data, kind if isinstance(kind, str) else "image/png") if data else None
+
+
+def _address(block: Mapping[str, Any]) -> Any:
+    given: Any = block.get("image_url")
+    return given.get("url") if isinstance(given, Mapping) else given or block.get("url")
+
+
+def _text(words: str) -> dict[str, Any]:
+    return {"type": "text", "text": words}
