@@ -7,7 +7,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from typing_extensions import TypedDict
 
-from planloop.nodes import Executor, make_executor_node
+from planloop.nodes import Executor, Router, make_executor_node
 from planloop.state import ExecutorTask, Outcome, RunContext
 
 
@@ -37,7 +37,7 @@ def create_dispatch(
     )
     for name, executor in executors.items():
         builder.add_node(name, make_executor_node(name, executor)).add_edge(name, END)
-    builder.add_conditional_edges(START, named_executor, list(executors))
+    builder.add_conditional_edges(START, Router(named_executor), list(executors))
     return cast(CompiledStateGraph[Any, Any, Any, Any], builder.compile(name="executors"))
 
 

@@ -8,7 +8,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Checkpointer
 
 from planloop.models import ModelLike, as_source, model_roles
-from planloop.nodes import Executor, PlanMaker, as_executors, make_generate, make_reflect
+from planloop.nodes import Executor, PlanMaker, Router, as_executors, make_generate, make_reflect
 from planloop.state import PlannerInput, PlannerOutput, PlannerState, RunContext
 
 PlannerGraph = CompiledStateGraph[PlannerState, RunContext, PlannerInput, PlannerOutput]
@@ -57,8 +57,10 @@ def create_planner_graph(
         .add_node("generate", make_generate(maker))
         .add_node("reflect", make_reflect(roles["reviewer"]))
         .add_edge(START, "generate")
-        .add_conditional_edges("generate", after_generate(max_reflections), ["reflect", END])
-        .add_conditional_edges("reflect", after_reflect, ["generate", END])
+        .add_conditional_edges(
+            "generate", Router(after_generate(max_reflections)), ["reflect", END]
+        )
+        .add_conditional_edges("reflect", Router(after_reflect), ["generate", END])
         .compile(checkpointer=checkpointer, name="planner")
     )
     return graph

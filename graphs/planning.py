@@ -15,6 +15,7 @@ from planloop.nodes import (
     ExecutorLike,
     Node,
     PlanMaker,
+    Router,
     as_executors,
     hand_over,
     make_approve_plan,
@@ -141,16 +142,16 @@ def create_planning_graph(
         .add_node("final_summary", make_final_summary(roles["summary"], budget))
         .add_edge(START, "intake")
         .add_edge("intake", "create_plan")
-        .add_conditional_edges("create_plan", routes.after_plan, AFTER_PLAN)
-        .add_conditional_edges("fallback_plan", routes.after_fallback, AFTER_PLAN[:2])
-        .add_conditional_edges("approve_plan", routes.after_approval, AFTER_APPROVAL)
+        .add_conditional_edges("create_plan", Router(routes.after_plan), AFTER_PLAN)
+        .add_conditional_edges("fallback_plan", Router(routes.after_fallback), AFTER_PLAN[:2])
+        .add_conditional_edges("approve_plan", Router(routes.after_approval), AFTER_APPROVAL)
         .add_edge("select_step", "start_step")
-        .add_conditional_edges("start_step", hand_over, ["run_executor"])
+        .add_conditional_edges("start_step", Router(hand_over), ["run_executor"])
         .add_edge("run_executor", "verify_step")
-        .add_conditional_edges("verify_step", routes.after_verify, AFTER_VERIFY)
-        .add_conditional_edges("complete_step", routes.after_complete, AFTER_COMPLETE)
-        .add_conditional_edges("report_error", routes.after_error, AFTER_ERROR)
-        .add_conditional_edges("replan", routes.next_step, AFTER_REPLAN)
+        .add_conditional_edges("verify_step", Router(routes.after_verify), AFTER_VERIFY)
+        .add_conditional_edges("complete_step", Router(routes.after_complete), AFTER_COMPLETE)
+        .add_conditional_edges("report_error", Router(routes.after_error), AFTER_ERROR)
+        .add_conditional_edges("replan", Router(routes.next_step), AFTER_REPLAN)
         .add_edge("final_summary", END)
         .compile(checkpointer=checkpointer, store=store, name="planning")
     )

@@ -13,6 +13,7 @@ from pydantic import BaseModel
 
 from planloop.models import ModelLike, as_source
 from planloop.nodes import (
+    Router,
     Thinker,
     ToolChoice,
     calls_to_approve,
@@ -104,8 +105,8 @@ def create_react_graph(
         .add_node("finish", make_finish(thinker))
         .add_edge(START, "prepare")
         .add_edge("prepare", "think")
-        .add_conditional_edges("think", after_think(registry, policy), _AFTER_THINK)
-        .add_conditional_edges("approve", after_approve(registry), ["act", "think"])
+        .add_conditional_edges("think", Router(after_think(registry, policy)), _AFTER_THINK)
+        .add_conditional_edges("approve", Router(after_approve(registry)), ["act", "think"])
         .add_edge("act", "think")
         .add_edge("compact", "think")
         .add_edge("finish", END)

@@ -1,6 +1,7 @@
 """Where a node gets its model from: an object, a name, or the default; loaded at first use."""
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from threading import Lock
 from typing import Any, Final
 
@@ -18,6 +19,7 @@ Role = str
 ROLES: Final[tuple[Role, ...]] = ("planner", "reviewer", "judge", "summary", "default")
 RETRIES: Final = 2
 """How often a call that failed in passing is tried again, where the model does not say."""
+_CORE: Final = "langchain_core."
 Asking = tuple[Runnable[Any, Any], Mapping[str, Any]]
 """What to invoke, and with which further arguments."""
 
@@ -81,16 +83,12 @@ class ModelSource:
         """Whether its word on success criteria counts; that of a tiny local model does not."""
         return bool(getattr(self.get(), "judges", True))
 
-    @property
+    @cached_property
     def name(self) -> str:
         """What the model is called, as price tables name it."""
-        model: Any = self._model
+        model: Any = self.get()
         named = (getattr(model, key, None) for key in ("model_name", "model", "model_id"))
-        return next((name for name in named if isinstance(name, str) and name), self._kind)
-
-    @property
-    def _kind(self) -> str:
-        return self._model._llm_type if self._model is not None else str(self._given or "default")
+        return next((name for name in named if isinstance(name, str) and name), model._llm_type)
 
     @property
     def retries(self) -> int:
@@ -120,9 +118,10 @@ class ModelSource:
 
 def _unbound(bound: Runnable[Any, Any]) -> Asking:
     """A plain binding as what it binds and the arguments: invoking that skips merging configs."""
-    if type(bound) is RunnableBinding and not bound.config and not bound.config_factories:
-        return bound.bound, bound.kwargs
-    return bound, {}
+    plain = isinstance(bound, RunnableBinding) and type(bound).__module__.startswith(_CORE)
+    if not plain or bound.config or bound.config_factories:  # type: ignore[attr-defined]  # as above
+        return bound, {}
+    return bound.bound, bound.kwargs  # type: ignore[attr-defined]  # as above
 
 
 ModelLike = (

@@ -2,7 +2,7 @@
 
 from ._budget import reached
 from ._decide import Thinker, ToolChoice
-from ._node import Node
+from ._node import Node, Router
 from ._prompts import prompt
 from .act import due_calls, make_act
 from .approve import calls_to_approve, make_approve
@@ -32,6 +32,7 @@ __all__ = [
     "ExecutorLike",
     "Node",
     "PlanMaker",
+    "Router",
     "Thinker",
     "ToolChoice",
     "as_executors",

@@ -1,9 +1,10 @@
-"""The shape of every node: one body, sync and async."""
+"""The shape of every node and every router: one body, sync and async."""
 
 from collections.abc import Callable, Generator
 from typing import Any
 
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
+from langchain_core.runnables.config import set_config_context
 
 from planloop.models import aperform, perform
 
@@ -36,3 +37,20 @@ class Node(RunnableLambda[Any, Any]):
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         update = self.body(input)
         return await aperform(update) if isinstance(update, Generator) else update
+
+
+class Router(Node):
+    """What decides which node comes next: a function of the state.
+
+    A plain function would run in a thread, too, which costs a quarter of a turn. LangGraph sets no
+    context here; the config holds the thread's id.
+    """
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+        if config is None:
+            return self.body(input)
+        with set_config_context(config) as context:
+            return context.run(self.body, input)
+
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+        return self.invoke(input, config)

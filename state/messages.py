@@ -20,13 +20,15 @@ from langchain_core.messages.base import BaseMessageChunk
 from langgraph.channels import DeltaChannel
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
+_PARTED: Final = ""  # no message has this id
+
 
 class MessageLog(list[AnyMessage]):
     """A list of messages that knows where each id stands.
 
     Later versions of one log share this knowledge: it only ever grows, and an entry counts only
-    if the message at that place still has that id, so a version that went another way is not
-    misled.
+    if the message at that place still has that id. Where versions have gone different ways, which
+    is noted among the places, an entry that does not count says nothing, and the log is searched.
     """
 
     digest: Any
@@ -47,8 +49,16 @@ class MessageLog(list[AnyMessage]):
         place = self.places.get(message_id)
         if place is None or (place < len(self) and self[place].id == message_id):
             return place
+        if _PARTED not in self.places:  # a version that has gone further in the same way has it
+            return None
         found = (n for n, message in enumerate(self) if message.id == message_id)
         return next(found, None)
+
+    def note_place(self, message_id: str) -> None:
+        """Note that the next message will have this id."""
+        if self.places.setdefault(message_id, len(self)) != len(self):
+            self.places[message_id] = len(self)
+            self.places[_PARTED] = 0
 
     def __copy__(self) -> "MessageLog":
         return MessageLog(self, self)
@@ -92,7 +102,7 @@ def _put(log: MessageLog, message: Any) -> None:
         message = message.model_copy(update={"id": stable_id(len(log), message)})
     place = log.place(message.id)
     if place is None:
-        log.places[message.id] = len(log)
+        log.note_place(message.id)
         log.append(message)
     else:
         log[place], log.digest = message, None
