@@ -134,13 +134,13 @@ def after_think(
     """Stop, make room, ask a person, run what was called, or think again."""
 
     def route(state: ReactState) -> str | list[Send]:
-        if state["run"]["stop"]:
+        if state["run"].get("stop"):
             return "finish"
-        if state["run"]["compacting"]:
+        if state["run"].get("compacting"):
             return "compact"
         if calls_to_approve(state, registry, policy):
             return "approve"
-        return sends(state, registry) or "think"
+        return calls_due(state, registry)
 
     return route
 
@@ -149,11 +149,14 @@ def after_approve(registry: ToolRegistry) -> Callable[[ReactState], str | list[S
     """Run what is left to run; if all was rejected, think again."""
 
     def route(state: ReactState) -> str | list[Send]:
-        return sends(state, registry) or "think"
+        return calls_due(state, registry)
 
     return route
 
 
-def sends(state: ReactState, registry: ToolRegistry) -> list[Send]:
-    """One task for each call that is due."""
-    return [Send("act", {"call": call}) for call in due_calls(state, registry)]
+def calls_due(state: ReactState, registry: ToolRegistry) -> str | list[Send]:
+    """To `act`: one call by a plain edge, calls side by side as a task each; else to `think`."""
+    due = due_calls(state, registry)
+    if len(due) == 1:
+        return "act"
+    return [Send("act", {"call": call}) for call in due] or "think"

@@ -111,8 +111,8 @@ def _text_reply(
 def _nudge_or_stop(
     run: ReactRun, reason: StopReason, hint: str, most: int, answer: str
 ) -> AgentUpdate:
-    if run["nudges"] < most:
-        return AgentUpdate(run={**run, "nudges": run["nudges"] + 1, "hint": hint})
+    if (nudges := run.get("nudges", 0)) < most:
+        return AgentUpdate(run={**run, "nudges": nudges + 1, "hint": hint})
     return stopped(run, reason, _hints.WHY[reason], answer=answer)
 
 

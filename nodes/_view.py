@@ -53,10 +53,10 @@ def view_of(
         summary: What stands for the turns that it covers.
     """
     digest = digest_of(log)
-    told = (system, *digest.told) if digest.told else (system,)
-    head = "\n\n".join(part for part in told if part)
+    parts = (system, *digest.told) if digest.told else (system,)
+    head = "\n\n".join(part for part in parts if part)
     front: list[AnyMessage] = [SystemMessage(head)] if head else []
-    hint: list[AnyMessage] = [HumanMessage(run["hint"])] if run["hint"] else []
+    hint: list[AnyMessage] = [HumanMessage(told)] if (told := run.get("hint")) else []
     room = window - _weight(head) - sum(map(count_message, hint))
     covered = covered_by(log, summary)
     if not covered and digest.tokens(0) <= room:

@@ -44,10 +44,12 @@ class RunTool:
 def make_act(registry: ToolRegistry, memory: MemoryPolicy, policy: ToolPolicy | None) -> Node:
     """The node `act`. What the policy denies is answered here, wherever the call came from."""
 
-    def act(task: ActInput) -> Steps[Any]:
-        call = task["call"]
-        if decision_on(policy, registry, cast(ToolCall, call)) == "deny":
-            return {"messages": [answer_call(cast(ToolCall, call), _hints.DENIED)]}
+    def act(task: ActInput | ReactState) -> Steps[Any]:
+        call: Any = task.get("call")  # a task of its own, or the one call of the state
+        if call is None:
+            call = due_calls(cast(ReactState, task), registry)[0]
+        if decision_on(policy, registry, call) == "deny":
+            return {"messages": [answer_call(call, _hints.DENIED)]}
         emit("tool_call", name=call["name"], args=call["args"], id=call["id"])
         began = time.monotonic()
         result = yield RunTool(registry, call, get_config(), memory.max_observation)
@@ -55,14 +57,11 @@ def make_act(registry: ToolRegistry, memory: MemoryPolicy, policy: ToolPolicy | 
         status = result.status if isinstance(result, ToolMessage) else "success"
         emit("tool_result", name=call["name"], id=call["id"], status=status)
         if isinstance(result, ToolMessage):
-            own = {
-                "id": result_id(str(call["id"])),
-                "response_metadata": {**result.response_metadata, "seconds": took},
-            }
+            own: dict[str, Any] = {"id": result_id(str(call["id"]))}
+            if took:
+                own["response_metadata"] = {**result.response_metadata, "seconds": took}
             return {"messages": [result.model_copy(update=own)]}
-        return (
-            result if _answers(result, str(call["id"])) else [result, _answer(cast(ToolCall, call))]
-        )
+        return result if _answers(result, str(call["id"])) else [result, _answer(call)]
 
     return Node(act)
 

@@ -24,7 +24,7 @@ def calls_to_approve(
     open_calls = (
         call
         for call in pending_calls(state["messages"])
-        if call["id"] not in state["run"]["approved"]
+        if call["id"] not in state["run"].get("approved", ())
     )
     return [call for call in open_calls if decision_on(policy, registry, call) == "ask"]
 
@@ -44,7 +44,7 @@ def make_approve(registry: ToolRegistry, policy: ToolPolicy | None) -> Node:
         refusals = {str(call["id"]): _refusal(answer, call) for call in waiting}
         approved = [call_id for call_id, why in refusals.items() if why is None]
         return AgentUpdate(
-            run={**state["run"], "approved": [*state["run"]["approved"], *approved]},
+            run={**state["run"], "approved": [*state["run"].get("approved", ()), *approved]},
             messages=[
                 _rejected(call, why) for call in waiting if (why := refusals[str(call["id"])])
             ],

@@ -33,7 +33,7 @@ def make_compact(made_of: Thinker) -> Node:
         begin, end = covered_by(log, before), start_of_tail(log, made_of.room // 2)
         # Tried once a turn, whatever comes of it.
         run = run.copy()
-        run["compacting"], run["compacted_at"] = False, run["usage"]["steps"]
+        run["compacting"], run["compacted_at"] = False, run["usage"]["steps"] + 1
         if end <= begin:
             return AgentUpdate(run=run)
         told = f"Summary so far:\n{before['text']}\n\n" if before else ""

@@ -32,7 +32,7 @@ def make_finish(made_of: Thinker) -> Node:
 
     def finish(state: ReactState) -> Steps[AgentUpdate]:
         run = state["run"]
-        stop = run["stop"]
+        stop = run.get("stop")
         if stop is None:
             raise AssertionError("`finish` was reached without a decision to stop.")
         outcome = _outcome(stop, run["usage"])

@@ -22,9 +22,9 @@ def make_prepare() -> Node:
         if not asked and not any(_says_something(message) for message in log):
             raise EmptyRequest
         mended = repaired(log)
-        update = AgentUpdate(
-            status="RUNNING", request="", run=new_run(_task_index([*mended, *asked]))
-        )
+        update = AgentUpdate(status="RUNNING", run=new_run(_task_index([*mended, *asked])))
+        if state.get("request"):
+            update["request"] = ""
         if mended is not log:
             update["messages"] = [RemoveMessage(id=REMOVE_ALL_MESSAGES), *mended, *asked]  # type: ignore[list-item]  # the reducer takes removals
         elif asked:
@@ -40,13 +40,6 @@ def new_run(first: int) -> ReactRun:
         first=first,
         usage=no_usage(),
         timed=0,
-        nudges=0,
-        hint="",
-        warned_at=0,
-        compacting=False,
-        compacted_at=-1,
-        approved=[],
-        stop=None,
     )
 
 

@@ -2,7 +2,7 @@
 
 import re
 import time
-from typing import Final
+from typing import Final, cast
 
 from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 
@@ -57,12 +57,18 @@ def make_think(made_of: Thinker) -> Node:
         update = yield from _turn(made_of, state, run, log)
         if late:
             update["messages"] = [*late, *update.get("messages", [])]
-        usage = update["run"]["usage"].copy()
-        usage["seconds"] = round(usage["seconds"] + time.monotonic() - began, 3)
-        update["run"]["usage"] = usage
+        update["run"] = _brought_up(update["run"], time.monotonic() - began)
         return update
 
     return Node(think)
+
+
+def _brought_up(run: ReactRun, seconds: float) -> ReactRun:
+    """The counts with the time of this turn, and without what is not needed any more."""
+    usage = run["usage"].copy()
+    usage["seconds"] = round(usage["seconds"] + seconds, 3)
+    kept = {key: value for key, value in run.items() if value or key in ReactRun.__required_keys__}
+    return cast(ReactRun, {**kept, "usage": usage})
 
 
 def timed(run: ReactRun, log: MessageLog) -> ReactRun:
@@ -97,7 +103,7 @@ def _turn(
     spent = answer.usage
     emit("turn", number=run["usage"]["steps"] + 1, text=reply.text, usage=dict(spent))
     update = decide(made_of, run, log, reply, spent)
-    said, stop = update.get("messages", []), update["run"]["stop"]
+    said, stop = update.get("messages", []), update["run"].get("stop")
     if stop is None or stop["reason"] != "budget_exhausted":
         return update
     told = append_messages(log, [said])
@@ -129,7 +135,7 @@ def _may_compact(made_of: Thinker, run: ReactRun) -> bool:
     """Whether what no longer fits is to be summarised; not again in the turn in which it failed."""
     source = made_of.source
     able = made_of.memory.strategy == "summarize" and source.is_loaded and source.judges
-    return able and run["compacted_at"] != run["usage"]["steps"]
+    return able and run.get("compacted_at") != run["usage"]["steps"] + 1
 
 
 def _ask(
@@ -182,13 +188,13 @@ def _watch(
     if state["remaining_steps"] < STEPS_OF_A_TURN:
         return run, make_stop("recursion_limit", _hints.WHY["recursion_limit"])
     length = cycle_length(digest_of(log).rounds_since(run["first"]))
-    turns = run["usage"]["steps"]
+    turns, warned_at = run["usage"]["steps"], run.get("warned_at", 0)
     if not length:
-        out_of_it = run["warned_at"] and turns > run["warned_at"] + LONGEST
+        out_of_it = warned_at and turns > warned_at + LONGEST
         return ({**run, "warned_at": 0} if out_of_it else run), None
-    if not run["warned_at"]:
+    if not warned_at:
         return {**run, "warned_at": turns, "hint": _hints.STUCK}, None
-    if turns < run["warned_at"] + length:
+    if turns < warned_at + length:
         return run, None
     what = "The same call came back" if length == 1 else f"A cycle of {length} turns came back"
     return run, make_stop("stuck", f"{what} with the same results, also after a hint.")

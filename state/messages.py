@@ -121,6 +121,6 @@ def stable_id(place: int, message: BaseMessage) -> str:
     return blake2b(seed.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
 
 
-MESSAGES: Final = DeltaChannel(append_messages, list, snapshot_frequency=200)
+MESSAGES: Final = DeltaChannel(append_messages, list, snapshot_frequency=1000)
 Messages = Annotated[list[AnyMessage], MESSAGES]
 """The type of a `messages` key: only what is appended is stored at each step."""

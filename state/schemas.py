@@ -29,26 +29,29 @@ class Stop(TypedDict):
 
 
 class ReactRun(TypedDict):
-    """What belongs to one run of the ReAct loop; made anew by `prepare`."""
+    """What belongs to one run of the ReAct loop; made anew by `prepare`.
+
+    It is saved with every super-step, so what is not needed is not in it.
+    """
 
     first: int
     """Index in `messages` of the task; what the model may forget begins after it."""
     usage: Usage
     timed: int
     """How many messages of the log there were when `usage` was last brought up to date."""
-    nudges: int
+    nudges: NotRequired[int]
     """Empty or call-less replies in a row that were answered by a hint."""
-    hint: str
+    hint: NotRequired[str]
     """Said to the model with the next request; never stored as the user's words."""
-    warned_at: int
-    """The turn after which the model was told that it repeats itself; 0 if it was not."""
-    compacting: bool
+    warned_at: NotRequired[int]
+    """The turn after which the model was told that it repeats itself."""
+    compacting: NotRequired[bool]
     """The history has outgrown the window: `compact` comes next."""
-    compacted_at: int
-    """The turn before which it was last tried to summarise; -1 if it was not."""
-    approved: list[str]
+    compacted_at: NotRequired[int]
+    """The turn, counted from 1, before which it was last tried to summarise."""
+    approved: NotRequired[list[str]]
     """Ids of calls that a person approved."""
-    stop: Stop | None
+    stop: NotRequired[Stop]
 
 
 Recovery = Literal["none", "retry", "replan", "block", "stop"]
