@@ -205,7 +205,7 @@ LIMITS: Final = (
         "images",
         _sign(
             r"(image|multimodal|vision).*(support|unknown|unexpected|mmproj|capab|allow)|"
-            r"(not|n't|unknown|unsupport|only).*(image|multimodal|vision)"
+            r"(not|n't|unknown|unsupport|only|at most \d+) .*(image|multimodal|vision)"
         ),
         _has_images,
         _without_images,

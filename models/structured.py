@@ -28,6 +28,7 @@ from .tokens import count_tokens
 M = TypeVar("M", bound=BaseModel)
 FORMS: Final = ("json_schema", "function_calling", "json_mode", "prompt")
 MAX_REASKS: Final = 2
+_UNTOLD: Final = ("json_mode", "prompt")  # ways that do not tell the server the schema
 
 
 @dataclass(slots=True)
@@ -111,7 +112,7 @@ def _asked(
     `None` if there is none; `result` then says why, and in any case how it was asked.
     """
     while True:
-        sent = _with_schema(request, schema) if result.form == "prompt" else request
+        sent = _with_schema(request, schema) if result.form in _UNTOLD else request
         called = yield from call(source, sent, partial(_asking, source, schema, result.form))
         reply = _cut_reply(called.error) if called.failure else _raw_message(called.value)
         if reply is None and called.failure is not None:

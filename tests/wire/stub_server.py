@@ -20,8 +20,20 @@ from typing import Any, Final, Literal
 from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
 
-Feature = Literal["json_schema", "json_object", "forced_tools", "auto_tools", "tools"]
-"""What a limited server refuses: a response format, being made to call, or tools at all."""
+Feature = Literal[
+    "json_schema",
+    "json_object",
+    "forced_tools",
+    "auto_tools",
+    "tools",
+    "images",
+    "blocks",
+    "system",
+    "parallel_calls",
+    "same_role_twice",
+]
+"""What a limited server refuses: a response format, being made to call, tools at all, an image, a
+list as content, a system message, a turn of several calls, or two turns of one role."""
 
 USAGE: Final = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
 MODEL: Final = "stub-model"
@@ -34,7 +46,58 @@ _REFUSALS: Final[dict[Feature, str]] = {
         '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'
     ),
     "tools": f"{MODEL} does not support tools",
+    "images": f"{MODEL} is not a multimodal model",
+    "blocks": "Input should be a valid string",
+    "system": "System role not supported",
+    "parallel_calls": "This model only supports single tool-calls at once!",
+    "same_role_twice": "Conversation roles must alternate user/assistant/user/assistant/...",
 }
+
+Refusals = Mapping[Feature, tuple[int, str]]
+SERVERS: Final[Mapping[str, Refusals]] = {
+    "openai": {},
+    "vllm": {
+        "parallel_calls": (400, "This model only supports single tool-calls at once!"),
+        "images": (400, "At most 0 image(s) may be provided in one prompt."),
+        "system": (400, "System role not supported"),
+    },
+    "llama.cpp": {
+        "same_role_twice": (
+            500,
+            "Value is not callable: raise_exception: After the optional system message, "
+            "conversation roles must alternate user/assistant/user/assistant/...",
+        ),
+        "images": (
+            500,
+            "image input is not supported - hint: if this is unexpected, you may need to provide "
+            "the mmproj",
+        ),
+    },
+    "ollama": {
+        "images": (400, "this model is missing data required for image input: not supported"),
+        "json_schema": (400, "invalid format: schema is not supported by this model"),
+    },
+    "deepseek": {
+        "json_schema": (400, "This response_format type is unavailable now"),
+        "forced_tools": (400, "deepseek-reasoner does not support this tool_choice"),
+        "images": (
+            400,
+            "Failed to deserialize the JSON body into the target type: messages[1]: unknown "
+            "variant `image_url`, expected `text`",
+        ),
+        "blocks": (422, "messages[2]: invalid type: sequence, expected a string"),
+    },
+    "qwen": {
+        "json_schema": (400, "'response_format.type' json_schema is not supported"),
+        "forced_tools": (
+            400,
+            "<400> InternalError.Algo.InvalidParameter: The tool_choice parameter does not "
+            "support being set to required or object in thinking mode",
+        ),
+        "same_role_twice": (400, "Roles must alternate between user and assistant."),
+    },
+}
+"""What servers are reported to refuse, with the status and the words that they do it in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +228,7 @@ class StubServer:
         script: Replies in order, or a function from the request to a reply.
         repeat: What is answered when the replies are used up; `None`: status 500.
         strict: Check every request, and answer 400 to an illegal one.
-        refuse: Features that get a 400; a refused request uses up no reply.
+        refuse: Features that get a 400, or what each gets; a refused request uses up no reply.
     """
 
     def __init__(
@@ -174,7 +237,7 @@ class StubServer:
         *,
         repeat: Reply | None = None,
         strict: bool = True,
-        refuse: Collection[Feature] = (),
+        refuse: Collection[Feature] | Refusals = (),
     ) -> None:
         self._lock = threading.Lock()
         self._closing = threading.Event()
@@ -190,12 +253,12 @@ class StubServer:
         *,
         repeat: Reply | None = None,
         strict: bool = True,
-        refuse: Collection[Feature] = (),
+        refuse: Collection[Feature] | Refusals = (),
     ) -> None:
         """Begin anew with another script; what was recorded is forgotten."""
         with self._lock:
             self._script, self._repeat = script, repeat
-            self.strict, self.refuse = strict, frozenset(refuse)
+            self.strict, self.refuse = strict, _refusals(refuse)
             self._played = 0
             self.requests: list[Request] = []
             self.violations: list[str] = []
@@ -252,12 +315,14 @@ class StubServer:
         """Record a request and choose the reply."""
         with self._lock:
             illegal = violations(body) if self.strict else []
-            refused = illegal or [_REFUSALS[name] for name in _asked(body) if name in self.refuse]
-            request = Request(body, headers, "; ".join(refused))
+            first = next((name for name in _asked(body) if name in self.refuse), None)
+            code, words = (400, "; ".join(illegal)) if illegal or not first else self.refuse[first]
+            refused = bool(illegal or first)
+            request = Request(body, headers, words)
             self.requests.append(request)
             self.violations += illegal
             if refused:
-                return error(400, request.refused, type="invalid_request_error")
+                return error(code, words, type="invalid_request_error")
             if callable(self._script):
                 return self._script(request)
             turn, self._played = self._played, min(self._played + 1, len(self._script))
@@ -267,6 +332,12 @@ class StubServer:
                 return self._repeat
             self.overrun += 1
             return error(500, f"The script of {len(self._script)} replies is used up.")
+
+
+def _refusals(refuse: Collection[Feature] | Refusals) -> Refusals:
+    if isinstance(refuse, Mapping):
+        return refuse
+    return {name: (400, _REFUSALS[name]) for name in refuse}
 
 
 def violations(body: Mapping[str, Any]) -> list[str]:
@@ -336,7 +407,29 @@ def _asked(body: Mapping[str, Any]) -> list[Feature]:
         asked.append("tools")
         free = body.get("tool_choice", "auto") in ("auto", "none")
         asked.append("auto_tools" if free else "forced_tools")
-    return asked
+    return asked + _used(body.get("messages") or [])
+
+
+def _used(messages: Sequence[Mapping[str, Any]]) -> list[Feature]:
+    """Features that the messages make use of."""
+    used: list[Feature] = []
+    lists = [m["content"] for m in messages if isinstance(m.get("content"), list)]
+    if any(block.get("type") == "image_url" for content in lists for block in content):
+        used.append("images")
+    if lists:
+        used.append("blocks")
+    if any(message["role"] == "system" for message in messages):
+        used.append("system")
+    if any(len(message.get("tool_calls") or []) > 1 for message in messages):
+        used.append("parallel_calls")
+    plain = [m["role"] for m in messages if m["role"] == "user" or _is_text_turn(m)]
+    if any(role != ("user", "assistant")[n % 2] for n, role in enumerate(plain)):
+        used.append("same_role_twice")
+    return used
+
+
+def _is_text_turn(message: Mapping[str, Any]) -> bool:
+    return message["role"] == "assistant" and not message.get("tool_calls")
 
 
 def _encoded(body: Any) -> bytes:
