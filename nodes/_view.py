@@ -13,13 +13,15 @@ from typing import Any
 from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
 
 from planloop.models import count_message, count_text
-from planloop.state import MessageLog, ReactRun, Summary
+from planloop.state import MessageLog, ReactRun, Summary, cut_middle
 
 from ._digest import Digest, digest_of
 from ._history import is_paired, repaired
 
 _LEFT_OUT = "(Earlier turns were left out here, as they no longer fit.)"
 _SUMMARY = "(Earlier turns no longer fit. A summary of them:)"
+_CHARACTERS_A_TOKEN = 2  # fewer than there are in most scripts
+_LEAST_SHOWN = 200  # characters of a result
 _weight = lru_cache(maxsize=32)(count_text)  # of the same instructions, turn after turn
 
 
@@ -74,12 +76,29 @@ def _tail(
     task = log[first] if first < len(log) and log[first].type == "human" else None
     opening = _opening(task, summary)
     start = start_of_tail(log, room - count_message(opening))
-    gap, start = start > covered, max(start, covered)
+    left_out = start - covered - (covered <= first < start)  # the task is never left out
+    gap, start = left_out > 0, max(start, covered)
     if start <= first:  # the task stands among the turns that fit: it is not said twice
         opening = _opening(None, summary)
     before = [opening] if start > 0 else []
-    weight = digest.tokens(start) + sum(map(count_message, before))
-    return [*before, *_turns(log, start, digest)], weight, gap
+    room -= sum(map(count_message, before))
+    kept, weight = _turns(log, start, digest), digest.tokens(start)
+    if weight > room:  # the last turn alone is too long
+        kept = _shortened(kept, room)
+        weight = sum(map(count_message, kept))
+    return [*before, *kept], weight + sum(map(count_message, before)), gap
+
+
+def _shortened(messages: list[AnyMessage], room: int) -> list[AnyMessage]:
+    """The messages with their results cut to an equal share of the room, if that is too much."""
+    results = [message for message in messages if message.type == "tool"]
+    share = max(room * _CHARACTERS_A_TOKEN // max(len(results), 1), _LEAST_SHOWN)
+    return [
+        message.model_copy(update={"content": cut_middle(str(message.text), share)})
+        if message.type == "tool" and len(str(message.text)) > share
+        else message
+        for message in messages
+    ]
 
 
 def _turns(log: MessageLog, start: int, digest: Digest) -> list[AnyMessage]:
