@@ -33,3 +33,11 @@ def reached(budget: Budget, usage: Usage) -> Reached | None:
             sentence = f"The budget of {limit:g} {what} is used up."
             return Reached(name, sentence if name != "cost" else f"The cost has reached {limit:g}.")
     return None
+
+
+def priced(usage: Usage, budget: Budget) -> Usage:
+    """The usage with what it cost, if the budget has prices; rounded for people."""
+    usage = {**usage, "seconds": round(usage["seconds"], 3)}
+    if budget.prices:
+        usage["cost"] = round(cost_of(usage, budget.prices), 6)
+    return usage

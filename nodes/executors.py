@@ -2,35 +2,28 @@
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, get_args
+from typing import Any, Final
 
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+from langchain_core.messages import HumanMessage
 from langgraph.errors import GraphBubbleUp, GraphRecursionError
 from langgraph.pregel import Pregel
-from pydantic import TypeAdapter
 
-from planloop.models import Effect, Invoke, Steps, text_of
+from planloop.models import Effect, Invoke, Steps
 from planloop.state import (
     Outcome,
     StepBrief,
-    StopReason,
     WrongUse,
-    cut_middle,
     make_outcome,
-    no_usage,
     one_line,
 )
 
-from ._history import canonical
+from ._reading import Ran, read_result
 
 StepFunction = Callable[[StepBrief], str | Outcome | Awaitable[str | Outcome]]
-REASONS: Final = get_args(StopReason)
-_OUTCOME: Final = TypeAdapter(Outcome)
 SUPER_STEPS: Final = 10_000
 """Recursion limit of an executor's graph: a small one of the host's would cut its work off."""
-_OBSERVED = 2_000  # characters of tool results that are kept for checking a step
 
 
 @dataclass(frozen=True)
@@ -94,14 +87,6 @@ class AsyncOnly(WrongUse):
         super().__init__("An executor is async: run the graph with `ainvoke` or `astream`.")
 
 
-@dataclass(frozen=True)
-class Ran:
-    """What an executor gave back."""
-
-    outcome: Outcome
-    observations: str = ""
-
-
 @dataclass(frozen=True, slots=True)
 class CallFunction:
     """The effect of calling a function of the brief."""
@@ -148,82 +133,9 @@ def _guarded(effect: Effect) -> Steps[Ran]:
         return Ran(make_outcome("error", f"{type(error).__name__}: {one_line(str(error), 500)}"))
 
 
-def read_result(result: Any) -> Ran:
-    """What an executor's result means."""
-    if isinstance(result, str):
-        return Ran(_answered(result))
-    if not isinstance(result, Mapping):
-        kind = type(result).__name__
-        return Ran(make_outcome("error", f"The executor gave a {kind}, not text or an outcome."))
-    if "reason" in result and "answer" in result:
-        return Ran(_completed(result))
-    messages = result.get("messages") or []
-    seen = observations(messages)
-    if isinstance(found := result.get("outcome"), Mapping) and found.get("reason") in REASONS:
-        return Ran(_completed(found), seen)
-    if isinstance(report := result.get("report"), Mapping):
-        return Ran(_of_sub_plan(report, str(result.get("summary") or "")), seen)
-    said = (text_of(m) for m in reversed(messages) if isinstance(m, AIMessage))
-    return Ran(_answered(next(said, "")), seen)
-
-
-def _answered(text: str) -> Outcome:
-    if not text.strip():
-        return make_outcome("empty_response", "The executor gave back no text.")
-    return make_outcome("final_answer", "The executor gave its answer.", answer=text)
-
-
-def _completed(found: Mapping[str, Any]) -> Outcome:
-    """An outcome with what is missing filled in.
-
-    Raises:
-        ValueError: A reason that there is not, or a value of the wrong kind.
-    """
-    if found["reason"] not in REASONS:
-        raise ValueError(f"'{found['reason']}' is no reason; use one of {', '.join(REASONS)}")
-    usage = found["usage"] if isinstance(found.get("usage"), Mapping) else {}
-    given = {key: value for key, value in found.items() if value is not None}
-    filled = {**make_outcome(found["reason"], ""), **given, "usage": {**no_usage(), **usage}}
-    return _OUTCOME.validate_python({**filled, "success": found.get("success", filled["success"])})
-
-
-def _of_sub_plan(report: Mapping[str, Any], summary: str) -> Outcome:
-    done = report.get("outcome") in ("completed", "completed_unverified")
-    return make_outcome(
-        "terminated",
-        f"The sub-plan ended {report.get('outcome')}.",
-        success=done,
-        answer=summary,
-        usage=report.get("usage"),
-    )
-
-
-def observations(messages: Sequence[BaseMessage]) -> str:
-    """The latest tool calls with what they returned, one paragraph each, shortened."""
-    asked = {
-        str(call["id"]): f"{call['name']} {canonical(call['args'])}"
-        for message in messages
-        if isinstance(message, AIMessage)
-        for call in message.tool_calls
-    }
-    parts: list[str] = []
-    room = _OBSERVED
-    for message in reversed(messages):
-        if not isinstance(message, ToolMessage) or message.name == "terminate":
-            continue
-        what = one_line(asked.get(message.tool_call_id, message.name or "tool"), 200)
-        parts.append(f"{what}\n→ {cut_middle(str(message.text), 600)}")
-        room -= len(parts[-1])
-        if room <= 0:
-            break
-    return "\n".join(reversed(parts))
-
-
 __all__ = [
     "Executor",
     "Ran",
     "as_executors",
     "make_runner",
-    "observations",
-    "read_result",
 ]

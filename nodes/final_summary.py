@@ -29,7 +29,7 @@ from planloop.state import (
     report_text,
 )
 
-from ._budget import reached
+from ._budget import priced, reached
 from ._checks import missing_files
 from ._events import emit
 from ._node import Node
@@ -73,7 +73,7 @@ def _report(
     state: PlanningState, budget: Budget, spent: Usage, missing: Sequence[str]
 ) -> PlanReport:
     usage = add_usage(state["usage"], spent)
-    usage["seconds"] = round(time.time() - state["started"], 3)
+    usage = priced({**usage, "seconds": time.time() - state["started"]}, budget)
     warnings = list(state["warnings"])
     cancelled = state["approval"]["decision"] == "cancelled"
     opened = any(step.status == "not_started" for step in state["plan"].steps)

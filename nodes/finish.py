@@ -15,12 +15,12 @@ from planloop.state import (
     ReactState,
     Stop,
     add_usage,
-    cost_of,
     is_done,
     make_outcome,
 )
 
 from . import _hints
+from ._budget import priced
 from ._decide import Thinker
 from ._images import request_of
 from ._node import Node
@@ -38,10 +38,7 @@ def make_finish(made_of: Thinker) -> Node:
         outcome = _outcome(stop, run["usage"])
         if made_of.answer_schema is not None:
             yield from _structure(made_of, state, outcome)
-        usage = outcome["usage"]
-        usage["seconds"] = round(usage["seconds"], 3)
-        if made_of.budget.prices:
-            usage["cost"] = round(cost_of(usage, made_of.budget.prices), 6)
+        outcome["usage"] = priced(outcome["usage"], made_of.budget)
         status: AgentStatus = "ERROR" if stop["reason"] == "error" else "FINISHED"
         update = AgentUpdate(status=status, outcome=outcome)
         if is_done(outcome) and not _is_said(outcome["answer"], state["messages"]):

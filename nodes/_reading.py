@@ -1,0 +1,123 @@
+"""What an executor gave back: an outcome, a text, or the last state of a graph."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, get_args
+
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+from pydantic import TypeAdapter
+
+from planloop.models import read_reply, text_of, usage_of
+from planloop.state import (
+    Outcome,
+    StopReason,
+    add_usage,
+    cut_middle,
+    make_outcome,
+    no_usage,
+    one_line,
+)
+
+from ._history import canonical
+
+REASONS: Final = get_args(StopReason)
+_OUTCOME: Final = TypeAdapter(Outcome)
+_OBSERVED = 2_000  # characters of tool results that are kept for checking a step
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What an executor gave back."""
+
+    outcome: Outcome
+    observations: str = ""
+
+
+def read_result(result: Any) -> Ran:
+    """What an executor's result means."""
+    if isinstance(result, str):
+        return Ran(_answered(result))
+    if not isinstance(result, Mapping):
+        kind = type(result).__name__
+        return Ran(make_outcome("error", f"The executor gave a {kind}, not text or an outcome."))
+    if "reason" in result and "answer" in result:
+        return Ran(_completed(result))
+    messages = result.get("messages") or []
+    seen = observations(messages)
+    if isinstance(found := result.get("outcome"), Mapping) and found.get("reason") in REASONS:
+        return Ran(_completed(found), seen)
+    if isinstance(report := result.get("report"), Mapping):
+        return Ran(_of_sub_plan(report, str(result.get("summary") or "")), seen)
+    return Ran(_of_turns([m for m in messages if isinstance(m, AIMessage)]), seen)
+
+
+def _of_turns(turns: Sequence[AIMessage]) -> Outcome:
+    """What the turns of somebody else's agent come to: its last words, and what all of it cost."""
+    usage = no_usage()
+    for turn in turns:
+        usage = add_usage(usage, usage_of(turn, 0))
+    usage["tool_calls"] = sum(len(turn.tool_calls) for turn in turns)
+    last = next((turn for turn in reversed(turns) if text_of(turn)), None)
+    if last is None:
+        return {**_answered(""), "usage": usage}
+    reply = read_reply(last)
+    outcome = _answered(reply.text)
+    if reply.cut_off:
+        detail = "The executor's answer was cut off by its model's output limit."
+        outcome = make_outcome("output_truncated", detail, answer=reply.text)
+    elif reply.refusal:
+        outcome["success"] = False
+        outcome["detail"] = f"The executor's model refused: {one_line(reply.refusal, 300)}"
+    return {**outcome, "usage": usage}
+
+
+def _answered(text: str) -> Outcome:
+    if not text.strip():
+        return make_outcome("empty_response", "The executor gave back no text.")
+    return make_outcome("final_answer", "The executor gave its answer.", answer=text)
+
+
+def _completed(found: Mapping[str, Any]) -> Outcome:
+    """An outcome with what is missing filled in.
+
+    Raises:
+        ValueError: A reason that there is not, or a value of the wrong kind.
+    """
+    if found["reason"] not in REASONS:
+        raise ValueError(f"'{found['reason']}' is no reason; use one of {', '.join(REASONS)}")
+    usage = found["usage"] if isinstance(found.get("usage"), Mapping) else {}
+    given = {key: value for key, value in found.items() if value is not None}
+    filled = {**make_outcome(found["reason"], ""), **given, "usage": {**no_usage(), **usage}}
+    return _OUTCOME.validate_python({**filled, "success": found.get("success", filled["success"])})
+
+
+def _of_sub_plan(report: Mapping[str, Any], summary: str) -> Outcome:
+    done = report.get("outcome") in ("completed", "completed_unverified")
+    return make_outcome(
+        "terminated",
+        f"The sub-plan ended {report.get('outcome')}.",
+        success=done,
+        answer=summary,
+        usage=report.get("usage"),
+    )
+
+
+def observations(messages: Sequence[BaseMessage]) -> str:
+    """The latest tool calls with what they returned, one paragraph each, shortened."""
+    asked = {
+        str(call["id"]): f"{call['name']} {canonical(call['args'])}"
+        for message in messages
+        if isinstance(message, AIMessage)
+        for call in message.tool_calls
+    }
+    parts: list[str] = []
+    room = _OBSERVED
+    for message in reversed(messages):
+        if not isinstance(message, ToolMessage) or message.name == "terminate":
+            continue
+        what = one_line(asked.get(message.tool_call_id, message.name or "tool"), 200)
+        parts.append(f"{what}\n→ {cut_middle(str(message.text), 600)}")
+        room -= len(parts[-1])
+        if room <= 0:
+            break
+    return "\n".join(reversed(parts))
