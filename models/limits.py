@@ -22,6 +22,7 @@ Messages = Sequence[BaseMessage]
 IMAGE_BLOCKS: Final = ("image", "image_url", "input_image")
 IMAGE_NOTE: Final = "[an image, which this model cannot be shown]"
 _BEGIN: Final = "(The conversation so far:)"
+_SEEN: Final = "(I have the results.)"
 
 
 @dataclass(frozen=True)
@@ -167,14 +168,18 @@ def _alternates(request: Messages) -> bool:
 
 
 def _alternating(request: Messages) -> list[BaseMessage]:
-    """User and assistant in turn, beginning with the user; notes join what stands before them."""
+    """User and assistant in turn, beginning with the user.
+
+    What a user says is never put into a tool's result, whose words are data.
+    """
     joined: list[BaseMessage] = []
     for message in request:
         last = joined[-1] if joined else SystemMessage("")
-        noted = message.type == "human" and last.type in ("human", "tool")
-        if noted or (_is_plain(message) and _is_plain(last)):
+        if message.type == last.type == "human" or (_is_plain(message) and _is_plain(last)):
             joined[-1] = _joining(last, message)
             continue
+        if message.type == "human" and last.type == "tool":
+            joined.append(AIMessage(_SEEN))
         if message.type == "ai" and last.type == "system":
             joined.append(HumanMessage(_BEGIN))
         joined.append(message)

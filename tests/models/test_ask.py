@@ -188,8 +188,8 @@ def kinds(messages: list[BaseMessage]) -> list[str]:
         ),
         (
             "Conversation roles must alternate user/assistant",
-            lambda ms: kinds(ms)[-1] == "human",
-            ["system", "human", "ai", "tool", "tool"],
+            lambda ms: kinds(ms)[-2:] == ["tool", "human"],
+            ["system", "human", "ai", "tool", "tool", "ai", "human"],
         ),
     ],
 )
