@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from langchain_core.language_models import BaseChatModel
+from langchain_core.rate_limiters import BaseRateLimiter
 
 from planloop.state import MissingExtra, ModelSetupError
 
@@ -20,7 +21,12 @@ LOOKUP_SECONDS: Final = 5.0
 """Longest wait for a server's list of models."""
 
 
-def load_model(name: str | None = None, *, temperature: float | None = None) -> BaseChatModel:
+def load_model(
+    name: str | None = None,
+    *,
+    temperature: float | None = None,
+    rate_limiter: BaseRateLimiter | None = None,
+) -> BaseChatModel:
     """Make the chat model that a name means. Sends no request for a complete name.
 
     * `"openai:NAME"`: OpenAI, or any compatible server at OPENAI_BASE_URL (vLLM, Ollama,
@@ -32,12 +38,18 @@ def load_model(name: str | None = None, *, temperature: float | None = None) -> 
     Args:
         name: None means `default_model_name()`.
         temperature: None leaves it to the provider.
+        rate_limiter: Asked before every request, such as LangChain's `InMemoryRateLimiter`.
 
     Raises:
         MissingExtra: The provider needs a package that is not installed.
         ModelSetupError: Unknown provider, no key, no answer or no weights.
     """
-    full = (default_model_name() if name is None else name).strip()
+    model = _loaded((default_model_name() if name is None else name).strip(), temperature)
+    model.rate_limiter = rate_limiter
+    return model
+
+
+def _loaded(full: str, temperature: float | None) -> BaseChatModel:
     provider, colon, rest = full.partition(":")
     if colon and provider == "openai":
         return _load_openai(rest.strip(), temperature)

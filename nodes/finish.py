@@ -58,8 +58,8 @@ def _outcome(stop: Stop, usage: Any) -> Outcome:
     )
     if stop["fatal"]:
         outcome["fatal"] = True
-    if stop["limit"]:
-        outcome["limit"] = stop["limit"]
+    if limit := stop.get("limit"):
+        outcome["limit"] = limit
     return outcome
 
 

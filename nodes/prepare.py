@@ -39,7 +39,6 @@ def new_run(first: int) -> ReactRun:
     return ReactRun(
         first=first,
         usage=no_usage(),
-        timed=0,
     )
 
 

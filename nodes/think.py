@@ -75,7 +75,7 @@ def timed(run: ReactRun, log: MessageLog) -> ReactRun:
     """The counts with the time that the latest tools took; side by side, the slowest counts."""
     took = [
         float(message.response_metadata.get("seconds", 0.0))
-        for message in log[run["timed"] :]
+        for message in log[run.get("timed", len(log)) :]  # an older checkpoint has no such count
         if isinstance(message, ToolMessage)
     ]
     usage = run["usage"].copy()
@@ -208,7 +208,7 @@ def _closing(
     One request beyond the budget, and a small one where tokens have run out. If it fails, the
     latest thing that the model said stands.
     """
-    room = made_of.room // 4 if stop["limit"] in _TOKENS else made_of.room
+    room = made_of.room // 4 if stop.get("limit") in _TOKENS else made_of.room
     view = _view(made_of, state, {**run, "hint": _hints.CLOSING}, log, room)
     request = yield from request_of(view, made_of)
     answer = yield from ask(made_of.source, request, weight=view.tokens, once=True)

@@ -24,7 +24,7 @@ class Stop(TypedDict):
     answer: str
     success: bool | None
     fatal: bool
-    limit: str
+    limit: NotRequired[str]
     """The budget that ended it; empty if none did."""
 
 
@@ -37,7 +37,7 @@ class ReactRun(TypedDict):
     first: int
     """Index in `messages` of the task; what the model may forget begins after it."""
     usage: Usage
-    timed: int
+    timed: NotRequired[int]
     """How many messages of the log there were when `usage` was last brought up to date."""
     nudges: NotRequired[int]
     """Empty or call-less replies in a row that were answered by a hint."""

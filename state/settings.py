@@ -54,10 +54,15 @@ class Budget:
 
 @dataclass(frozen=True, kw_only=True)
 class MemoryPolicy:
-    """How much of the history a model is shown. The log in the state is never cut."""
+    """How much of the history a model is shown. The log in the state is never cut.
+
+    Always shown: the system message, the task of this run with its images, the summary of what was
+    left out, and the last turn, each call with all its results.
+    """
 
     window_tokens: int = 32_000
-    """Tokens of the model's window that a request may fill."""
+    """Tokens that a request may have, with tool schemas and a tenth for the reply. Where the server
+    turns out to take less, that is learnt and kept to."""
     strategy: Literal["summarize", "trim"] = "summarize"
     """What happens to turns that no longer fit: the model sums them up, or they are left out."""
     max_observation: int = 8_000

@@ -5,7 +5,7 @@ from typing import Any
 
 from planloop.state import MARKS, Plan, one_line
 
-from .progress import Progress, call_line
+from .progress import Progress, call_line, retry_line
 
 _NEXT = {
     "retry": "it will be tried again",
@@ -24,6 +24,8 @@ def line_of(event: Mapping[str, Any], progress: Progress) -> str:
         return _phase_line(event, progress)
     if kind == "tool_call":
         return f"      {call_line(event)}"
+    if kind == "retry":
+        return f"      {retry_line(event)}"
     if kind == "tool_result" and event["status"] == "error":
         return f"      {event['name']} failed"
     return ""

@@ -50,6 +50,8 @@ class Progress:
             self.doing = call_line(event)
         elif kind == "tool_result":
             self.doing = "thinking"
+        elif kind == "retry":
+            self.doing = retry_line(event)
 
     def _take_phase(self, event: Mapping[str, Any]) -> None:
         phase, step = event["phase"], event.get("step", "")
@@ -73,6 +75,11 @@ class Progress:
         """Id and text of a step in one line."""
         found = next((known for known in self.plan.steps if known.id == step), None)
         return f"{step} {one_line(found.text, 100)}" if found else step
+
+
+def retry_line(event: Mapping[str, Any]) -> str:
+    """Why the model is asked again, and when."""
+    return f"asking the model again in {event['seconds']:g} s: {one_line(event['why'], 120)}"
 
 
 def call_line(event: Mapping[str, Any]) -> str:

@@ -370,3 +370,76 @@ def test_tool_choice_means_what_it_says(choice: Any) -> None:
         result, model = run(repeat="text only", tool_choice="required")
         assert result["outcome"]["reason"] == "no_tool_calls"
         assert len(model.requests) == 2
+
+
+def test_c21_the_same_call_twice_in_one_turn_runs_once() -> None:
+    same = calls(("search", {"q": "a"}), ("search", {"q": "a"}), ("search", {"q": "b"}))
+    result, _ = run(same, "done")
+    assert [item["q"] for item in SEEN] == ["a", "b"]
+    answers = [m for m in result["messages"] if isinstance(m, ToolMessage)]
+    assert sorted("same call as" in m.text for m in answers) == [False, False, True]
+    assert result["outcome"]["usage"]["tool_calls"] == 2
+
+
+def test_c21_the_same_call_in_the_next_turn_runs_again() -> None:
+    run(call("search", q="a"), call("search", q="a"), "done")
+    assert len(SEEN) == 2
+
+
+class Refused(ValueError):
+    """A server's 400."""
+
+    status_code = 400
+
+
+def test_c27_a_model_that_cannot_be_made_to_call_is_asked_to_once_refused() -> None:
+    class Thinking(ScriptedModel):
+        def _next(self, messages: list[BaseMessage], options: dict[str, Any]) -> AIMessage:
+            if options.get("tool_choice") == "required":
+                raise Refused("tool_choice does not support being set to required")
+            return super()._next(messages, options)
+
+    made: Any = Thinking
+    model = made([call("search", q="a"), call("terminate", status="success")])
+    graph = create_react_graph(model, [search], tool_choice="required")
+    outcome = graph.invoke({"request": "x"})["outcome"]
+    assert outcome["reason"] == "terminated"
+    (spent,) = outcome["usage"]["models"].values()
+    assert spent["modes"] == ["tools", "without forced tools"]
+
+
+def test_c28_what_a_provider_added_to_a_turn_stays_through_saving_and_trimming() -> None:
+    from langgraph.checkpoint.memory import InMemorySaver
+
+    def turn(n: int) -> AIMessage:
+        made = call("search", f"c{n}", q=str(n))
+        made.additional_kwargs["reasoning_content"] = f"thought {n} " * 30
+        return made
+
+    model = ScriptedModel([*map(turn, range(8)), "done"])
+    memory = MemoryPolicy(window_tokens=1_200, strategy="trim")
+    graph = create_react_graph(model, [search], memory=memory, checkpointer=InMemorySaver())
+    config: Any = {"configurable": {"thread_id": "t"}}
+    graph.invoke({"request": "find x"}, config)
+    assert len(model.requests[-1].messages) < 18
+    turns = [m for m in model.requests[-1].messages if isinstance(m, AIMessage)]
+    turns += [m for m in graph.get_state(config).values["messages"] if m.type == "ai"][:-1]
+    assert all(m.additional_kwargs["reasoning_content"].startswith("thought ") for m in turns)
+
+
+def test_whoever_listens_hears_every_tool_call() -> None:
+    from langchain_core.callbacks import BaseCallbackHandler
+
+    heard: list[str] = []
+
+    class Ear(BaseCallbackHandler):
+        def on_tool_start(self, serialized: Any, input_str: str, **_: Any) -> None:
+            heard.append(f"{serialized['name']} {input_str}")
+
+        def on_tool_end(self, output: Any, **_: Any) -> None:
+            heard.append(str(output.content))
+
+    model = ScriptedModel([call("search", q="a"), "done"])
+    graph = create_react_graph(model, [search])
+    graph.invoke({"request": "x"}, {"callbacks": [Ear()]})
+    assert heard == ["search {'q': 'a'}", "none"]

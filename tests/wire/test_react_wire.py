@@ -698,3 +698,37 @@ async def test_the_environment_names_server_and_model(
     result = await run(create_react_graph(), {"request": "hi"})
     assert result["outcome"]["answer"] == "hello"
     assert stub.requests[0].body["model"] == "stub-model"
+
+
+async def test_c11_terminate_beside_another_call_ends_nothing(bench: Bench) -> None:
+    both = tool_calls(
+        raw_call("list_files", "{}", "1"), raw_call("terminate", '{"status": "success"}', "2")
+    )
+    bench.stub.play([both, done("Seen.")])
+    outcome = await bench()
+    assert (outcome["reason"], outcome["answer"]) == ("terminated", "Seen.")
+    assert bench.ran == ["list_files"]
+    assert "alone" in answers(bench.stub.requests[1])["2"]
+
+
+async def test_c21_the_same_call_twice_in_one_turn_runs_once(bench: Bench) -> None:
+    twice = [raw_call("add", '{"a": 1, "b": 2}', "1"), raw_call("add", '{"b": 2, "a": 1}', "2")]
+    bench.stub.play([tool_calls(*twice), text("3")])
+    await bench()
+    assert bench.ran == [(1, 2)]
+    assert set(answers(bench.stub.requests[1])) == {"1", "2"}
+
+
+async def test_c31_surplus_arguments_are_dropped_and_wrong_ones_named(bench: Bench) -> None:
+    bench.stub.play(
+        [
+            tool_call("add", '{"a": 1, "b": 2, "unit": "m"}', "1"),
+            tool_call("add", '{"a": "x", "b": null}', "2"),
+            text("3"),
+        ]
+    )
+    outcome = await bench()
+    assert outcome["answer"] == "3"
+    assert bench.ran == [(1, 2)]
+    said = answers(bench.stub.requests[2])["2"]
+    assert "a:" in said and "b:" in said and "Traceback" not in said
