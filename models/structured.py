@@ -65,6 +65,7 @@ def structured(
     """
     usage: Usage | None = None
     problems: list[str] = []
+    result: Structured[M] = Structured()
     for candidate in source.chain:
         result = yield from _by_one(candidate, messages, schema, check, reasks)
         usage = add_usage(usage, result.usage) if result.usage else usage

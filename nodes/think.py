@@ -57,7 +57,7 @@ def make_think(made_of: Thinker) -> Node:
         update = yield from _turn(made_of, state, run, log)
         if late:
             update["messages"] = [*late, *update.get("messages", [])]
-        update["run"] = _brought_up(update["run"], time.monotonic() - began)
+        update["run"] = _brought_up(update.get("run", run), time.monotonic() - began)
         return update
 
     return Node(think)
@@ -103,11 +103,12 @@ def _turn(
     spent = answer.usage
     emit("turn", number=run["usage"]["steps"] + 1, text=reply.text, usage=dict(spent))
     update = decide(made_of, run, log, reply, spent)
-    said, stop = update.get("messages", []), update["run"].get("stop")
+    run, said = update.get("run", run), update.get("messages", [])
+    stop = run.get("stop")
     if stop is None or stop["reason"] != "budget_exhausted":
         return update
     told = append_messages(log, [said])
-    last = yield from _closing(made_of, state, update["run"], told, stop)
+    last = yield from _closing(made_of, state, run, told, stop)
     return {**last, "messages": [*said, *last.get("messages", [])]}
 
 

@@ -138,6 +138,7 @@ def test_every_request_is_valid_and_no_message_is_lost(
         checkpointer=InMemorySaver(),
     )
     log: list[str] = []
+    state: Any = {}
     inputs: list[Any] = [{"messages": history}, {"request": "a second task"}]
     for number, given_input in enumerate(inputs):
         states = graph.stream(given_input, CONFIG, stream_mode="values")

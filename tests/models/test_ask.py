@@ -225,6 +225,6 @@ def test_the_usage_names_the_model_and_how_it_was_asked() -> None:
         "hi", usage_metadata={"input_tokens": 9, "output_tokens": 2, "total_tokens": 11}
     )
     answer = perform(ask(as_source(named([reply])), ASKED))
-    assert answer.usage["models"] == {
+    assert answer.usage.get("models") == {
         "gpt-5-mini": {"calls": 1, "input_tokens": 9, "output_tokens": 2, "modes": ["text"]}
     }

@@ -73,12 +73,12 @@ def test_c73_the_count_needs_no_model_and_no_network() -> None:
 
 
 def test_c75_an_image_has_a_flat_cost_whatever_its_bytes() -> None:
-    image = {"type": "image", "base64": "A" * 400_000, "mime_type": "image/png"}
+    image: Any = {"type": "image", "base64": "A" * 400_000, "mime_type": "image/png"}
     message = ToolMessage([image] * 5, tool_call_id="c1")
     assert 5 * IMAGE_TOKENS <= count_message(message) < 5 * IMAGE_TOKENS + 20
-    url = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "A" * 400_000}}
+    url: Any = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "A" * 400_000}}
     assert count_message(HumanMessage([url])) < IMAGE_TOKENS + 20
-    unknown = {"type": "scan", "data": "A" * 400_000}
+    unknown: Any = {"type": "scan", "data": "A" * 400_000}
     assert count_message(HumanMessage([unknown])) < 3_000
 
 

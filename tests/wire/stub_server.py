@@ -315,8 +315,12 @@ class StubServer:
         """Record a request and choose the reply."""
         with self._lock:
             illegal = violations(body) if self.strict else []
-            first = next((name for name in _asked(body) if name in self.refuse), None)
-            code, words = (400, "; ".join(illegal)) if illegal or not first else self.refuse[first]
+            first: Feature | None = next(
+                (name for name in _asked(body) if name in self.refuse), None
+            )
+            code, words = 400, "; ".join(illegal)
+            if first is not None and not illegal:
+                code, words = self.refuse[first]
             refused = bool(illegal or first)
             request = Request(body, headers, words)
             self.requests.append(request)

@@ -341,7 +341,10 @@ async def test_c27_a_server_that_cannot_be_made_to_call_is_asked_to(bench: Bench
         None,
         None,
     ]
-    assert outcome["usage"]["models"]["stub-model"]["modes"] == ["tools", "without forced tools"]
+    assert outcome["usage"].get("models", {})["stub-model"]["modes"] == [
+        "tools",
+        "without forced tools",
+    ]
 
 
 async def test_c28_a_stored_turn_keeps_all_that_the_client_gave(bench: Bench) -> None:

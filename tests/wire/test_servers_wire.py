@@ -56,7 +56,7 @@ async def test_a_run_gets_through_on_every_server_and_the_next_one_at_once(
     stub.play(two_shots, refuse=SERVERS[name])
     graph = create_react_graph(as_source(stub.model(max_retries=2)), [shot])
     bound: Any = graph.with_config()
-    given = {"request": "look"}
+    given, outcome = {"request": "look"}, dict[str, Any]()
     for number in range(2):
         before = len(stub.requests)
         result = await run(_In(bound, str(tmp_path)), given)
