@@ -7,7 +7,7 @@ from .load import DEFAULT_OPENAI_MODEL, default_model_name, load_model
 from .reply import Reply, is_approval, legal_name, looks_like_call, read_reply, text_of
 from .source import ModelLike, ModelSource, as_source, model_roles
 from .structured import Structured, read_structured, structured
-from .tokens import IMAGE_TOKENS, count_message, count_text, count_tokens
+from .tokens import IMAGE_TOKENS, count_message, count_text, count_tokens, cut_to_tokens
 from .usage import usage_of
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "count_message",
     "count_text",
     "count_tokens",
+    "cut_to_tokens",
     "default_model_name",
     "is_approval",
     "legal_name",

@@ -11,6 +11,8 @@ from typing import Any, Final
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
+from planloop.state import cut_middle
+
 IMAGE_TOKENS: Final = 1_000
 """One image, whatever its bytes: servers scale it to tiles and charge some 250 to 1,600 tokens."""
 MEDIA_TOKENS: Final = 2_000
@@ -48,6 +50,14 @@ def count_text(text: str) -> int:
     if not text.isascii():
         count += _MORE_FOR_ASTRAL * len(_ASTRAL.findall(text))
     return count
+
+
+def cut_to_tokens(text: str, tokens: int) -> str:
+    """The text, or its beginning and end where it has more tokens than this."""
+    count = count_text(text)
+    if count <= tokens:
+        return text
+    return cut_middle(text, len(text) * max(tokens, 0) // count)
 
 
 def count_tokens(messages: Iterable[Any]) -> int:

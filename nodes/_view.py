@@ -12,7 +12,7 @@ from typing import Any
 
 from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
 
-from planloop.models import count_message, count_text
+from planloop.models import count_message, count_text, cut_to_tokens
 from planloop.state import MessageLog, ReactRun, Summary, cut_middle
 
 from ._digest import Digest, digest_of
@@ -74,6 +74,8 @@ def _tail(
     """The opening and the latest turns that fit beside it; whether others are in no summary."""
     digest, covered = digest_of(log), covered_by(log, summary)
     task = log[first] if first < len(log) and log[first].type == "human" else None
+    if summary:
+        summary = {**summary, "text": cut_to_tokens(summary["text"], room // 4)}
     opening = _opening(task, summary)
     start = start_of_tail(log, room - count_message(opening))
     left_out = start - covered - (covered <= first < start)  # the task is never left out

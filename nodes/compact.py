@@ -10,7 +10,7 @@ from langchain_core.messages import (
     ToolMessage,
 )
 
-from planloop.models import Steps, ask, text_of
+from planloop.models import Steps, ask, cut_to_tokens, text_of
 from planloop.state import AgentUpdate, ReactState, Summary, add_usage, cut_middle
 
 from ._decide import Thinker
@@ -21,7 +21,6 @@ from ._prompts import prompt
 from ._view import as_log, covered_by, start_of_tail
 
 _SUMMARY_LIMIT = 4_000  # characters of a summary
-_CHARACTERS_A_TOKEN = 3
 
 
 def make_compact(made_of: Thinker) -> Node:
@@ -37,8 +36,7 @@ def make_compact(made_of: Thinker) -> Node:
         if end <= begin:
             return AgentUpdate(run=run)
         told = f"Summary so far:\n{before['text']}\n\n" if before else ""
-        room = made_of.room * _CHARACTERS_A_TOKEN // 2
-        text = cut_middle(transcript(log[begin:end]), room)
+        text = cut_to_tokens(transcript(log[begin:end]), made_of.room // 2)
         request = [SystemMessage(prompt("compact")), HumanMessage(f"{told}Turns:\n{text}")]
         answer = yield from ask(made_of.source, request, once=True, internal=True)
         if answer.message is None:  # no reason to end the run; it is tried in the next turn

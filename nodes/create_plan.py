@@ -1,6 +1,6 @@
 """Create the plan, by the planner's graph or by the planning tool; or take the caller's."""
 
-from typing import Any
+from typing import Any, Final
 
 from langchain_core.messages import HumanMessage, SystemMessage
 from langgraph.pregel import Pregel
@@ -14,6 +14,9 @@ from ._node import Node
 from ._prompts import prompt
 from ._request import described
 from .generate import PlanMaker
+
+SUPER_STEPS_A_STEP: Final = 5
+"""Select, start, run, verify, complete."""
 
 
 def make_create_plan(planner: Pregel[Any, Any, Any, Any], *, max_reflections: int) -> Node:
@@ -32,6 +35,7 @@ def make_create_plan(planner: Pregel[Any, Any, Any, Any], *, max_reflections: in
             warnings.append(f"The plan was {how}.")
         update = created(state, plan.model_copy(update={"request": state["task"]}))
         emit("planner", form=result["form"], reviewed=result["reviewed"])
+        warnings += update.get("warnings", [])
         return {**update, "usage": result["usage"], "warnings": warnings}
 
     return Node(create_plan, inner=planner)
@@ -87,4 +91,10 @@ def created(state: PlanningState, plan: Plan) -> PlanningUpdate:
     """Enter `PLAN_CREATED` with this plan."""
     phase = enter(state["phase"], "PLAN_CREATED")
     emit("phase", phase=phase, plan=plan.model_dump(mode="json"))
-    return PlanningUpdate(plan=plan.model_dump(mode="json"), plan_id=plan_mark(plan), phase=phase)
+    update = PlanningUpdate(plan=plan.model_dump(mode="json"), plan_id=plan_mark(plan), phase=phase)
+    if state["remaining_steps"] < SUPER_STEPS_A_STEP * len(plan.steps):
+        update["warnings"] = [
+            f"The plan has {len(plan.steps)} steps, and the recursion limit of the graph around it "
+            'is too small for all of them: call it with config={"recursion_limit": 1000}.'
+        ]
+    return update

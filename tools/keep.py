@@ -63,8 +63,10 @@ def kept_image(block: Mapping[str, Any], name: str, default: Path | None) -> dic
     """
     found = _image_of(block)
     if found is None:
-        address = _address(block) or block.get("file_id")
-        return dict(block) if address else _text("[an image that cannot be read]")
+        # Only an address on the web: a tool may not name files of the workspace to be sent away.
+        remote = str(_address(block)).startswith(("https://", "http://"))
+        known = remote or isinstance(block.get("file_id"), str)
+        return dict(block) if known else _text("[an image that cannot be read]")
     data, kind = found
     path = keep(data, name, _ENDINGS.get(kind, "bin"), default)
     if path is None:
@@ -81,7 +83,7 @@ def kept_path(block: Any) -> str | None:
 def load_image(block: Mapping[str, Any], default: Path | None) -> dict[str, Any] | None:
     """The block with its bytes, as models take it; `None` if the file is gone or too large."""
     path = kept_path(block)
-    if path is None:
+    if path is None or not path.startswith(f"{FOLDER}/"):
         return None
     try:
         file = resolve_inside(current_workspace(default), path)

@@ -1,6 +1,7 @@
 """Where blocking tools run while a loop goes on, and coroutines while there is no loop."""
 
 import asyncio
+import os
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
@@ -25,7 +26,7 @@ class Workers:
         self._idle = 0
 
     def submit(self, work: Callable[[], T]) -> Future[T]:
-        """Run `work`, which must not raise; it sees the caller's context variables."""
+        """Run `work`; it sees the caller's context variables."""
         future: Future[T] = Future()
         future.set_running_or_notify_cancel()
         with self._lock:
@@ -39,7 +40,10 @@ class Workers:
     def _serve(self) -> None:
         while True:
             future, context, work = self._jobs.get()
-            future.set_result(context.run(work))
+            try:
+                future.set_result(context.run(work))
+            except BaseException as error:  # told to who waits, who would wait for ever
+                future.set_exception(error)
             del future, context, work  # an idle thread keeps nothing alive
             with self._lock:
                 if self._idle >= _MOST_IDLE:
@@ -81,3 +85,13 @@ class Background:
 _LOOP_THREAD: Final = "planloop-loop"
 WORKERS: Final = Workers()
 BACKGROUND: Final = Background()
+
+
+def _begin_anew() -> None:
+    """Forget the threads: a forked process has none of them."""
+    vars(WORKERS).update(vars(Workers()))
+    vars(BACKGROUND).update(vars(Background()))
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_anew)

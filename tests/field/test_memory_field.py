@@ -19,7 +19,7 @@ from langchain_core.messages import (
 from langgraph.checkpoint.memory import InMemorySaver
 
 from planloop import Budget, MemoryPolicy, RunContext, create_react_graph
-from planloop.models import IMAGE_TOKENS, ModelSource, as_source
+from planloop.models import IMAGE_TOKENS, ModelSource, as_source, count_tokens
 from planloop.testing import ScriptedModel, call, calls
 
 CONFIG: Any = {"configurable": {"thread_id": "t"}}
@@ -165,6 +165,14 @@ def test_c69_a_summary_that_fails_leaves_history_and_run_as_they_were() -> None:
     assert all("mind the milk" in messages[1].text for messages in thinking)
 
 
+def test_a_long_summary_leaves_room_for_the_latest_turns() -> None:
+    model, result, _ = long_run("很长的摘要" * 2_000)
+    last = [r.messages for r in model.requests if r.tools][-1]
+    assert last[-1].type == "tool" and "mind the milk" in last[1].text
+    assert count_tokens(last) < 1_700
+    assert result["outcome"]["reason"] == "budget_exhausted"
+
+
 def test_the_summary_stands_in_its_own_key_and_the_log_stays_whole() -> None:
     _, result, graph = long_run("The milk is in the fridge.")
     kept = graph.get_state(CONFIG).values
@@ -255,6 +263,27 @@ def test_c75_an_image_that_cannot_be_kept_or_read_is_said_to_be_so(tmp_path: Pat
     result = create_react_graph(model, [shot, broken]).invoke({"request": "x"})
     texts = [m.text for m in result["messages"] if m.type == "tool"]
     assert "not kept" in texts[0] and "cannot be read" in texts[1]
+
+
+def test_a_tool_cannot_name_files_of_the_workspace_to_be_shown(tmp_path: Path) -> None:
+    (tmp_path / "secret.png").write_bytes(b"secret")
+
+    def point() -> list[dict[str, Any]]:
+        """Point at somebody else's file."""
+        return [{"type": "image", "url": f"workspace:{name}"} for name in ("secret.png", "../x")]
+
+    model = ScriptedModel([call("point"), "done"])
+    graph = create_react_graph(model, [point], checkpointer=InMemorySaver())
+    context = RunContext(workspace=str(tmp_path))
+    graph.invoke({"request": "x"}, CONFIG, context=context)
+    assert "cannot be read" in model.requests[1].messages[-1].text
+    # Nor can a state that was edited by hand, beyond the folder for results.
+    forged: Any = [{"type": "image", "url": "workspace:secret.png", "mime_type": "image/png"}]
+    history: Any = [HumanMessage("x"), call("point", "c1"), ToolMessage(forged, tool_call_id="c1")]
+    model = ScriptedModel(["done"])
+    given: Any = {"messages": [*history, HumanMessage("and?")]}
+    create_react_graph(model, [point]).invoke(given, context=context)
+    assert images(model.requests[0].messages) == []
 
 
 def test_c75_a_picture_of_the_task_stays_when_the_task_has_left_the_window() -> None:

@@ -1,7 +1,10 @@
 """Time limits, cancellation, threads. Tools here wait for events, never for the clock."""
 
 import asyncio
+import os
+import select
 import threading
+import warnings
 from collections.abc import Iterator
 from contextvars import ContextVar
 from typing import Any
@@ -114,6 +117,29 @@ async def test_the_context_of_the_caller_is_seen(timeout: float | None) -> None:
     assert all(text.startswith("ann in ") for text in texts)
     assert texts[1].endswith("planloop-tool")
     assert texts[0].endswith("MainThread") == (timeout is None)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_process_runs_tools_in_threads_of_its_own() -> None:
+    @tool
+    async def work() -> str:
+        """Work."""
+        return "worked"
+
+    registry = limited(work, LONG)
+    assert registry.run(call("work")).content == "worked"  # type: ignore[union-attr]
+    reading, writing = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forking beside threads
+        child = os.fork()
+    if child == 0:
+        answer = registry.run(call("work"))
+        os.write(writing, str(answer.content).encode())  # type: ignore[union-attr]
+        os._exit(0)
+    ready, _, _ = select.select([reading], [], [], LONG)
+    assert ready, "the child hangs"
+    assert os.read(reading, 100) == b"worked"
+    os.waitpid(child, 0)
 
 
 async def test_cancelling_the_caller_cancels_the_tool() -> None:
