@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+from langchain_core.rate_limiters import BaseRateLimiter
+
 from planloop.testing import ScriptedModel
 
 APPROVED = "[APPROVED]"
@@ -33,3 +35,17 @@ def verdicts(*given: tuple[str, str, str]) -> str:
     """A judge's reply: criterion, verdict, evidence."""
     keys = ("criterion", "verdict", "evidence")
     return json.dumps({"verdicts": [dict(zip(keys, item, strict=True)) for item in given]})
+
+
+class Limiter(BaseRateLimiter):
+    """Lets everything pass, and counts."""
+
+    def __init__(self) -> None:
+        self.taken = 0
+
+    def acquire(self, *, blocking: bool = True) -> bool:
+        self.taken += 1
+        return True
+
+    async def aacquire(self, *, blocking: bool = True) -> bool:
+        return self.acquire(blocking=blocking)

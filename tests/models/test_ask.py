@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from helpers import Limiter
 from langchain_core.exceptions import (
     ModelAPIError,
     ModelAuthenticationError,
@@ -10,7 +11,6 @@ from langchain_core.exceptions import (
     ModelTimeoutError,
 )
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
-from langchain_core.rate_limiters import BaseRateLimiter
 
 from planloop.errors import WrongUse
 from planloop.models import Answer, Effect, Pause, Steps, as_source, ask, perform
@@ -127,20 +127,11 @@ def test_what_is_no_model_is_told_at_once(wrong: Any) -> None:
 
 
 def test_a_rate_limiter_is_asked_before_every_try() -> None:
-    taken: list[bool] = []
-
-    class Limiter(BaseRateLimiter):
-        def acquire(self, *, blocking: bool = True) -> bool:
-            taken.append(blocking)
-            return True
-
-        async def aacquire(self, *, blocking: bool = True) -> bool:
-            return self.acquire(blocking=blocking)
-
+    limiter = Limiter()
     model = ScriptedModel([ModelAPIError("500"), "ready"])
-    model.rate_limiter = Limiter()
+    model.rate_limiter = limiter
     answered(ask(as_source(model), ASKED))
-    assert taken == [True, True]
+    assert limiter.taken == 2
 
 
 class Refused(ValueError):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from langchain_core.rate_limiters import BaseRateLimiter
+from helpers import Limiter
 
 from planloop.errors import MissingExtra, ModelSetupError
 from planloop.models import DEFAULT_OPENAI_MODEL, default_model_name, load_model
@@ -195,16 +195,7 @@ class TestLocal:
 
 
 def test_a_rate_limiter_holds_every_request(monkeypatch: pytest.MonkeyPatch, serve: Serve) -> None:
-    taken: list[bool] = []
-
-    class Limiter(BaseRateLimiter):
-        def acquire(self, *, blocking: bool = True) -> bool:
-            taken.append(blocking)
-            return True
-
-        async def aacquire(self, *, blocking: bool = True) -> bool:
-            return self.acquire(blocking=blocking)
-
+    limiter = Limiter()
     monkeypatch.setenv("OPENAI_BASE_URL", serve(compatible_server({})) + "/v1")
-    load_model("openai:m", rate_limiter=Limiter()).invoke("hi")
-    assert taken == [True]
+    load_model("openai:m", rate_limiter=limiter).invoke("hi")
+    assert limiter.taken == 1
