@@ -1,10 +1,11 @@
 """Say what went wrong with a model call, and whether trying again can help."""
 
 import email.utils
+import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from langchain_core.exceptions import (
     ContextOverflowError,
@@ -21,6 +22,12 @@ from langchain_core.exceptions import (
 from planloop.state import ModelSetupError, one_line
 
 from .compat import UnreadableReply
+
+_WINDOW: Final = re.compile(
+    r"(?:maximum context length(?: is| of)?|context size|n_ctx\w*|context window(?: is| of)?)"
+    r"\D{0,12}(\d{3,8})",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +46,8 @@ class Failure:
     """The same request may succeed a little later."""
     wait: float | None = None
     """Seconds after which the server wants to be asked again, if it says so."""
+    window: int | None = None
+    """Tokens that the server takes, if it says so when a request is too long."""
 
 
 def describe_failure(error: Exception) -> Failure:
@@ -48,7 +57,7 @@ def describe_failure(error: Exception) -> Failure:
         return Failure(words, fatal=True)
     if is_overflow(error):
         detail = f"The request does not fit the model's window: {words}"
-        return Failure(detail, fatal=False, overflow=True)
+        return Failure(detail, fatal=False, overflow=True, window=_told_window(error))
     if is_refused_request(error):
         return Failure(f"The model server refused the request: {words}", True, refused=True)
     if isinstance(error, ModelAuthenticationError):
@@ -96,6 +105,12 @@ def is_overflow(error: Exception) -> bool:
         sign in text
         for sign in ("context_length_exceeded", "maximum context", "exceed_context", "context size")
     )
+
+
+def _told_window(error: Exception) -> int | None:
+    """The window that a server names, as in `maximum context length is 4096 tokens`."""
+    told = _WINDOW.search(text_of_error(error))
+    return int(told.group(1)) if told else None
 
 
 def is_refused_request(error: Exception) -> bool:

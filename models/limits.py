@@ -6,7 +6,7 @@ feature at all, and a way to say the same without it.
 
 import operator
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -125,33 +125,23 @@ def _has_parallel(request: Messages) -> bool:
 
 def _one_by_one(request: Messages) -> list[BaseMessage]:
     """A turn of several calls as several turns of one call, each with its result."""
-    return [part for n, message in enumerate(request) for part in _single(request, n, message)]
-
-
-def _single(request: Messages, place: int, message: BaseMessage) -> Iterator[BaseMessage]:
-    if isinstance(message, ToolMessage) and _turn_of(request, place) is not None:
-        return  # given out with its call
-    yield message if not _is_parallel(message) else _only(message, 0)
-    if not isinstance(message, AIMessage) or not _is_parallel(message):
-        return
-    end = place + 1 + len(message.tool_calls)
-    results = {m.tool_call_id: m for m in request[place + 1 : end] if isinstance(m, ToolMessage)}
-    for number, call in enumerate(message.tool_calls):
-        if number:
-            yield _only(message, number)
-        if (result := results.get(str(call["id"]))) is not None:
-            yield result
-
-
-def _is_parallel(message: BaseMessage) -> bool:
-    return isinstance(message, AIMessage) and len(message.tool_calls) > 1
-
-
-def _turn_of(request: Messages, place: int) -> int | None:
-    """Where the turn of several calls stands that this result belongs to."""
-    while place > 0 and isinstance(request[place], ToolMessage):
-        place -= 1
-    return place if _is_parallel(request[place]) else None
+    parts: list[BaseMessage] = []
+    place = 0
+    while place < len(request):
+        message = request[place]
+        place += 1
+        if not isinstance(message, AIMessage) or len(message.tool_calls) < 2:
+            parts.append(message)
+            continue
+        results: dict[str, ToolMessage] = {}
+        while place < len(request) and isinstance(found := request[place], ToolMessage):
+            results[found.tool_call_id] = found
+            place += 1
+        for number, call in enumerate(message.tool_calls):
+            parts.append(_only(message, number))
+            if (result := results.get(str(call["id"]))) is not None:
+                parts.append(result)
+    return parts
 
 
 def _only(message: Any, number: int) -> AIMessage:

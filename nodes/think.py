@@ -1,6 +1,5 @@
 """Think: show the model what happened, read its reply, decide how the loop goes on."""
 
-import re
 import time
 from typing import Final, cast
 
@@ -33,11 +32,6 @@ from ._view import View, as_log, view_of
 STEPS_OF_A_TURN: Final = 5
 """Super-steps of one more turn: approve, act, think, compact, finish."""
 _TOKENS: Final = ("input_tokens", "output_tokens", "cost")
-_TOLD_WINDOW: Final = re.compile(
-    r"(?:maximum context length(?: is| of)?|context size|n_ctx\w*|context window(?: is| of)?)"
-    r"\D{0,12}(\d{3,8})",
-    re.IGNORECASE,
-)
 _LEAST_WINDOW: Final = 1_024
 
 
@@ -159,7 +153,8 @@ def _ask(
         )
         if answer.failure is None or not answer.failure.overflow:
             break
-        made_of.source.window = _smaller(answer.problem, view.tokens + made_of.overhead)
+        sent = view.tokens + made_of.overhead
+        made_of.source.window = _smaller(answer.failure.window or sent, sent)
         smaller = _view(made_of, state, run, log)
         if smaller.tokens >= view.tokens:
             break
@@ -167,11 +162,9 @@ def _ask(
     return answer
 
 
-def _smaller(refusal: str, sent: int) -> int:
-    """The window to keep to from now on: a part of what was too long, or of what was named."""
-    told = _TOLD_WINDOW.search(refusal)
-    known = int(told.group(1)) if told else sent
-    return max(min(known * 3 // 4, sent // 2), _LEAST_WINDOW)
+def _smaller(told: int, sent: int) -> int:
+    """The window to keep to from now on, since the estimate of what was sent was too low."""
+    return max(min(told * 3 // 4, sent // 2), _LEAST_WINDOW)
 
 
 def _patience(made_of: Thinker, run: ReactRun) -> float:
