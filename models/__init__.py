@@ -1,6 +1,6 @@
 """The model boundary: loading models, asking them, reading what they send."""
 
-from .ask import PATIENCE, Answer, ask
+from .ask import Answer, ask
 from .effects import Blocking, Effect, Invoke, Pause, Steps, aperform, perform
 from .failures import Failure
 from .load import DEFAULT_OPENAI_MODEL, default_model_name, load_model
@@ -13,7 +13,6 @@ from .usage import usage_of
 __all__ = [
     "DEFAULT_OPENAI_MODEL",
     "IMAGE_TOKENS",
-    "PATIENCE",
     "Answer",
     "Blocking",
     "Effect",

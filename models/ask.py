@@ -4,6 +4,7 @@ The one layer that tries again. The clients' own retries are switched off or rel
 that layers do not multiply.
 """
 
+import math
 import random
 import re
 import time
@@ -25,7 +26,7 @@ from .tokens import count_tokens
 from .usage import usage_of
 
 PATIENCE: Final = 60.0
-"""Seconds that all waiting for one reply may take together."""
+"""Seconds that all waiting between the tries for one reply may take together."""
 _FIRST_WAIT: Final = 0.5
 _LONGEST_WAIT: Final = 16.0
 _FORCED: Final = "forced tools"
@@ -63,7 +64,7 @@ def ask(
     tools: Sequence[BaseTool] = (),
     choice: str = "auto",
     weight: int | None = None,
-    patience: float = PATIENCE,
+    seconds: float = math.inf,
     once: bool = False,
     internal: bool = False,
 ) -> Steps[Answer]:
@@ -73,15 +74,13 @@ def ask(
         tools: What the model may call.
         choice: `auto`, or `required` where it must call something.
         weight: What the request weighs in tokens, where that is known.
-        patience: Seconds that waiting between two tries may take, all in all.
+        seconds: No further try is begun after this time.
         once: Do not try again; for what can be left out this time.
         internal: The reply is no part of the conversation and is kept off the message stream.
     """
-    last = Answer()
+    last, until = Answer(), 0.0 if once else time.monotonic() + seconds
     for candidate in source.chain:
-        last = yield from _ask_one(
-            candidate, messages, tools, choice, weight, 0.0 if once else patience, internal
-        )
+        last = yield from _ask_one(candidate, messages, tools, choice, weight, until, internal)
         if last.failure is None or last.failure.overflow:
             return last
     return last
@@ -93,7 +92,7 @@ def _ask_one(
     tools: Sequence[BaseTool],
     choice: str,
     weight: int | None,
-    patience: float,
+    until: float,
     internal: bool,
 ) -> Steps[Answer]:
     def make(sent: list[BaseMessage]) -> Invoke:
@@ -101,7 +100,7 @@ def _ask_one(
         return Invoke(model, sent, {"tags": ["nostream"]} if internal else None, options)
 
     forced = bool(tools) and choice == "required"
-    called = yield from call(source, messages, make, patience=patience, forced=forced)
+    called = yield from call(source, messages, make, until=until, forced=forced)
     if called.failure is not None:
         return Answer(failure=called.failure)
     reply = called.value if isinstance(called.value, AIMessage) else AIMessage(str(called.value))
@@ -123,7 +122,7 @@ def call(
     messages: Sequence[BaseMessage],
     make: Callable[[list[BaseMessage]], Invoke],
     *,
-    patience: float = PATIENCE,
+    until: float = math.inf,
     forced: bool = False,
 ) -> Steps[Called]:
     """Call one model until it answers or nothing more can be done.
@@ -133,9 +132,10 @@ def call(
 
     Args:
         make: Makes the call of a request; it is made anew for each try.
+        until: No further try is begun after this moment of the monotonic clock.
         forced: The request makes the model call a tool.
     """
-    began, tried = time.monotonic(), 0
+    waited, tried = 0.0, 0
     while True:
         sent = list(messages)
         try:
@@ -148,11 +148,11 @@ def call(
             if _learns(source, error, sent, forced):
                 continue
             failure = describe_failure(error)
-            left = patience - (time.monotonic() - began)
+            left = min(PATIENCE - waited, until - time.monotonic())
             wait = _wait_before(failure, tried, source.retries, left)
             if wait is None:
                 return Called(error=error, failure=failure, sent=sent)
-        tried += 1
+        waited, tried = waited + wait, tried + 1
         yield Pause(wait, failure.detail)
 
 

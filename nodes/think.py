@@ -1,11 +1,12 @@
 """Think: show the model what happened, read its reply, decide how the loop goes on."""
 
+import math
 import time
 from typing import Final, cast
 
 from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 
-from planloop.models import PATIENCE, Answer, Steps, ask, read_reply, text_of
+from planloop.models import Answer, Steps, ask, read_reply, text_of
 from planloop.state import (
     AgentUpdate,
     MessageLog,
@@ -149,7 +150,7 @@ def _ask(
             tools=made_of.registry.tools,
             choice=made_of.tool_choice,
             weight=view.tokens + made_of.overhead,
-            patience=_patience(made_of, run),
+            seconds=_seconds_left(made_of, run),
         )
         if answer.failure is None or not answer.failure.overflow:
             break
@@ -167,10 +168,10 @@ def _smaller(told: int, sent: int) -> int:
     return max(min(told * 3 // 4, sent // 2), _LEAST_WINDOW)
 
 
-def _patience(made_of: Thinker, run: ReactRun) -> float:
-    """Seconds that may be spent on waiting for the server to get better."""
+def _seconds_left(made_of: Thinker, run: ReactRun) -> float:
+    """How long the model may be asked again and again."""
     limit = made_of.budget.seconds
-    return PATIENCE if limit is None else min(PATIENCE, limit - run["usage"]["seconds"])
+    return math.inf if limit is None else limit - run["usage"]["seconds"]
 
 
 def _watch(

@@ -5,12 +5,14 @@ from typing import Any
 import pytest
 from helpers import Limiter
 from langchain_core.exceptions import (
+    ContextOverflowError,
     ModelAPIError,
     ModelAuthenticationError,
     ModelRateLimitError,
     ModelTimeoutError,
 )
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
+from langchain_core.tools import tool
 
 from planloop.errors import WrongUse
 from planloop.models import Answer, Effect, Pause, Steps, as_source, ask, perform
@@ -86,6 +88,23 @@ def test_c127_a_wait_beyond_all_patience_is_not_begun() -> None:
     answer, waits = answered(ask(as_source(model), ASKED))
     assert waits == []
     assert "try again in 3600 s" in answer.problem
+
+
+def test_c127_all_waiting_for_one_reply_together_is_bounded() -> None:
+    class Patient(ScriptedModel):
+        retries_taken_over: int = 9
+
+    made: Any = Patient
+    model = made(repeat=lambda _: Waited(**{"retry-after": "25"}))
+    answer, waits = answered(ask(as_source(model), ASKED))
+    assert answer.message is None
+    assert waits == [25.0, 25.0]
+
+
+def test_no_try_is_begun_when_the_time_is_over() -> None:
+    model = ScriptedModel([ModelTimeoutError("slow")])
+    answer, waits = answered(ask(as_source(model), ASKED, seconds=0.1))
+    assert answer.message is None and waits == []
 
 
 @pytest.mark.parametrize("header", ["soon", "nan", "inf", "-5", ""])
@@ -219,3 +238,25 @@ def test_the_usage_names_the_model_and_how_it_was_asked() -> None:
     assert answer.usage.get("models") == {
         "gpt-5-mini": {"calls": 1, "input_tokens": 9, "output_tokens": 2, "modes": ["text"]}
     }
+
+
+def test_a_request_that_is_too_long_is_not_sent_to_the_next_model() -> None:
+    first = ScriptedModel([ContextOverflowError("maximum context length is 4096 tokens")])
+    second = ScriptedModel(["from the second"])
+    answer, _ = answered(ask(as_source([first, second]), ASKED))
+    assert answer.failure is not None and answer.failure.overflow
+    assert answer.failure.window == 4_096
+    assert second.requests == []
+
+
+def test_c27_a_server_that_refuses_every_tool_choice_is_asked_twice() -> None:
+    @tool
+    def look() -> str:
+        """Look."""
+        return "seen"
+
+    model = strict("tool_choice is not supported here", lambda ms: True)
+    source = as_source(model)
+    answer, _ = answered(ask(source, ASKED, tools=[look], choice="required"))
+    assert answer.message is None and answer.failure is not None and answer.failure.refused
+    assert len(model.requests) == 2
