@@ -3,9 +3,8 @@ message 10 and at message 10,000."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
-from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, ToolMessage
+from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, ToolCall, ToolMessage
 
 from planloop.models import count_message
 from planloop.state import MessageLog
@@ -30,8 +29,10 @@ class Digest:
     """Every call is answered right after its turn, every result has its call."""
     rounds: tuple[tuple[int, Round], ...]
     """The latest turns of calls, with the place of each."""
-    pictured: bool = False
+    pictured: bool
     """A tool's result has an image in it."""
+    call_ids: set[str]
+    """Ids of all calls; versions of a log share it, so it may know those of a version beside."""
 
     def tokens(self, start: int, end: int | None = None) -> int:
         """Tokens of the messages from `start` up to `end`."""
@@ -42,16 +43,17 @@ class Digest:
         return [found for place, found in self.rounds if place > first]
 
 
-_NOTHING: Final = Digest(0, (), [0], True, ())
+def _nothing() -> Digest:
+    return Digest(0, (), [0], True, (), False, set())
 
 
 def digest_of(log: MessageLog) -> Digest:
     """The digest of the whole log; what is new since the last one is added to it."""
-    known: Digest = log.digest or _NOTHING
+    known: Digest = log.digest or _nothing()
     if known.count == len(log) and log.digest is not None:
         return known
     if not known.paired or known.count > len(log):
-        known = _NOTHING
+        known = _nothing()
     fresh = log[known.count :]
     weights = known.weights.copy()
     for message in fresh:
@@ -59,7 +61,10 @@ def digest_of(log: MessageLog) -> Digest:
     told = tuple(str(m.text) for m in fresh if m.type == "system" and m.text)
     rounds = (*known.rounds, *_rounds(log, known.count))[-WINDOW:]
     pictured = known.pictured or any(map(has_images, fresh))
-    made = Digest(len(log), known.told + told, weights, is_paired(fresh), rounds, pictured)
+    known.call_ids.update(str(call["id"]) for message in fresh for call in _calls(message))
+    made = Digest(
+        len(log), known.told + told, weights, is_paired(fresh), rounds, pictured, known.call_ids
+    )
     log.digest = made
     return made
 
@@ -69,8 +74,8 @@ def _rounds(log: Sequence[AnyMessage], start: int) -> list[tuple[int, Round]]:
     return [(place, _round(log, place)) for place in places[-WINDOW:]]
 
 
-def _calls(message: BaseMessage) -> bool:
-    return isinstance(message, AIMessage) and bool(message.tool_calls)
+def _calls(message: BaseMessage) -> list[ToolCall]:
+    return message.tool_calls if isinstance(message, AIMessage) else []
 
 
 def _round(log: Sequence[AnyMessage], turn: int) -> Round:
@@ -81,7 +86,7 @@ def _round(log: Sequence[AnyMessage], turn: int) -> Round:
         if not isinstance(later, ToolMessage):
             break
         results[later.tool_call_id] = str(later.text)
-    calls = message.tool_calls if isinstance(message, AIMessage) else []
     return tuple(
-        (call["name"], canonical(call["args"]), results.get(str(call["id"]), "")) for call in calls
+        (call["name"], canonical(call["args"]), results.get(str(call["id"]), ""))
+        for call in _calls(message)
     )

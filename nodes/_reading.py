@@ -48,18 +48,28 @@ def read_result(result: Any) -> Ran:
         return Ran(_completed(found), seen)
     if isinstance(report := result.get("report"), Mapping):
         return Ran(_of_sub_plan(report, str(result.get("summary") or "")), seen)
-    return Ran(_of_turns([m for m in messages if isinstance(m, AIMessage)]), seen)
+    return Ran(_of_agent(messages, result.get("structured_response")), seen)
 
 
-def _of_turns(turns: Sequence[AIMessage]) -> Outcome:
-    """What the turns of somebody else's agent come to: its last words, and what all of it cost."""
+def _of_agent(messages: Sequence[BaseMessage], found: Any) -> Outcome:
+    """What the run of somebody else's agent comes to, and what it cost.
+
+    Its answer is the object that it found, as LangChain's agents hand it out, else its last words
+    that came without a call, else the result of a tool that ended the run.
+    """
+    turns = [message for message in messages if isinstance(message, AIMessage)]
     usage = no_usage()
     for turn in turns:
         usage = add_usage(usage, usage_of(turn, 0))
     usage["tool_calls"] = sum(len(turn.tool_calls) for turn in turns)
-    last = next((turn for turn in reversed(turns) if text_of(turn)), None)
+    if found is not None:
+        return {**_answered(TypeAdapter(Any).dump_json(found).decode()), "usage": usage}
+    said = (turn for turn in reversed(turns) if text_of(turn) and not turn.tool_calls)
+    last = next(said, None)
     if last is None:
-        return {**_answered(""), "usage": usage}
+        ended_by_tool = bool(messages) and isinstance(messages[-1], ToolMessage)
+        text = str(messages[-1].text) if ended_by_tool else ""
+        return {**_answered(text), "usage": usage}
     reply = read_reply(last)
     outcome = _answered(reply.text)
     if reply.cut_off:

@@ -1,6 +1,7 @@
 """How a run is ended, and how calls are answered that are not run."""
 
 from typing import Any, Literal
+from uuid import uuid4
 
 from langchain_core.messages import ToolCall, ToolMessage
 
@@ -10,14 +11,14 @@ from planloop.tools import ToolRegistry
 from ._history import unanswered
 
 
-def result_id(call_id: str) -> str:
-    """The message id of a call's result: with it the log knows which call ids are taken."""
-    return f"result-{call_id}"
+def result_id() -> str:
+    """A message id for a result. Call ids will not do: two agents may both say `call_0`."""
+    return f"result-{uuid4().hex[:16]}"
 
 
 def own(answer: ToolMessage) -> ToolMessage:
-    """The answer under the id that marks its call as answered."""
-    return answer.model_copy(update={"id": result_id(answer.tool_call_id)})
+    """The answer with an id of its own."""
+    return answer.model_copy(update={"id": result_id()})
 
 
 def refused_name(registry: ToolRegistry, call: ToolCall) -> ToolMessage:

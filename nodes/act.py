@@ -57,7 +57,7 @@ def make_act(registry: ToolRegistry, memory: MemoryPolicy, policy: ToolPolicy | 
         status = result.status if isinstance(result, ToolMessage) else "success"
         emit("tool_result", name=call["name"], id=call["id"], status=status)
         if isinstance(result, ToolMessage):
-            own: dict[str, Any] = {"id": result_id(str(call["id"]))}
+            own: dict[str, Any] = {"id": result_id()}
             if took:
                 own["response_metadata"] = {**result.response_metadata, "seconds": took}
             return {"messages": [result.model_copy(update=own)]}

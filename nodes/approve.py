@@ -12,7 +12,7 @@ from planloop.tools import ToolPolicy, ToolRegistry, traits_of
 from ._decide import decision_on
 from ._history import pending_calls, unanswered
 from ._node import Node
-from ._stops import result_id
+from ._stops import own
 
 
 def calls_to_approve(
@@ -77,4 +77,4 @@ def _refusal(answer: Any, call: ToolCall) -> str | None:
 
 def _rejected(call: ToolCall, why: str) -> ToolMessage:
     text = f"Rejected by the user: {why}. Do not make this call again."
-    return unanswered(call, text).model_copy(update={"id": result_id(str(call["id"]))})
+    return own(unanswered(call, text))

@@ -24,7 +24,13 @@ def make_complete_step() -> Node:
             step = state["plan"].step(step_id)
             if is_passed(step):
                 patch[step_id] = {"status": "completed", "notes": ""}
-                emit("phase", phase=phase, step=step_id, verified=step.verified)
+                emit(
+                    "phase",
+                    phase=phase,
+                    step=step_id,
+                    executor=step.routed_to,
+                    verified=step.verified,
+                )
         left = [step_id for step_id in state["active"] if step_id not in patch]
         return PlanningUpdate(plan=patch, phase=phase, active=left)
 

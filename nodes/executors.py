@@ -87,6 +87,13 @@ class AsyncOnly(WrongUse):
         super().__init__("An executor is async: run the graph with `ainvoke` or `astream`.")
 
 
+class CancelledItself(RuntimeError):
+    """What an executor's own cancellation comes to: its step has failed, not the run."""
+
+    def __init__(self) -> None:
+        super().__init__("the executor gave no result")
+
+
 @dataclass(frozen=True, slots=True)
 class CallFunction:
     """The effect of calling a function of the brief."""
@@ -95,13 +102,25 @@ class CallFunction:
     brief: StepBrief
 
     def run(self) -> Any:
-        result = self.function(self.brief)
+        try:
+            result = self.function(self.brief)
+        except asyncio.CancelledError as error:
+            raise CancelledItself from error
         if inspect.iscoroutine(result):
             result.close()
             raise AsyncOnly
         return result
 
     async def arun(self) -> Any:
+        try:
+            return await self._awaited()
+        except asyncio.CancelledError as error:
+            caller = asyncio.current_task()
+            if caller is not None and caller.cancelling():
+                raise
+            raise CancelledItself from error
+
+    async def _awaited(self) -> Any:
         if inspect.iscoroutinefunction(self.function):
             return await self.function(self.brief)
         result = await asyncio.to_thread(self.function, self.brief)

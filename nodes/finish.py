@@ -41,8 +41,8 @@ def make_finish(made_of: Thinker) -> Node:
         outcome["usage"] = priced(outcome["usage"], made_of.budget)
         status: AgentStatus = "ERROR" if stop["reason"] == "error" else "FINISHED"
         update = AgentUpdate(status=status, outcome=outcome)
-        if is_done(outcome) and not _is_said(outcome["answer"], state["messages"]):
-            update["messages"] = [AIMessage(outcome["answer"])]
+        if not _is_said(outcome["answer"], state["messages"]):
+            update["messages"] = [AIMessage(_last_words(outcome))]
         return update
 
     return Node(finish)
@@ -89,6 +89,14 @@ def _structure(made_of: Thinker, state: ReactState, outcome: Outcome) -> Steps[N
 
 
 def _is_said(answer: str, messages: Sequence[AnyMessage]) -> bool:
-    """Whether the answer is what a graph around this one reads as such: the last message."""
+    """Whether a graph around this one, which reads the last words, takes nothing else for them."""
     last = messages[-1] if messages else None
     return not answer or (isinstance(last, AIMessage) and text_of(last) == answer)
+
+
+def _last_words(outcome: Outcome) -> str:
+    """The answer, for whoever reads messages only; where a run is not done, that it is not."""
+    answer, note = outcome["answer"], f"(The task is not done. {outcome['detail']})"
+    if is_done(outcome):
+        return answer
+    return note if answer in note else f"{answer}\n\n{note}"

@@ -45,7 +45,14 @@ def make_report_error(bounds: Bounds) -> Node:
             plan = apply_patch(plan, changes)
             patch = {key: {**patch.get(key, {}), **changes.get(key, {})} for key in patch | changes}
             recovery = _worst(recovery, decided)
-            emit("phase", phase=phase, step=step_id, reason=why, recovery=decided)
+            emit(
+                "phase",
+                phase=phase,
+                step=step_id,
+                executor=step.routed_to,
+                reason=why,
+                recovery=decided,
+            )
         return PlanningUpdate(plan=patch, phase=phase, recovery=recovery)  # type: ignore[typeddict-item]  # a Recovery
 
     return Node(report_error)

@@ -26,7 +26,7 @@ from ._events import emit
 from ._history import last_text, pending_calls
 from ._images import request_of
 from ._node import Node
-from ._stops import answer_call, make_stop, result_id, stopped
+from ._stops import answer_call, make_stop, stopped
 from ._stuck import LONGEST, cycle_length
 from ._view import View, as_log, view_of
 
@@ -94,7 +94,7 @@ def _turn(
     given = answer.message
     if given.id and log.place(given.id) is not None:  # else it would replace that turn
         given = given.model_copy(update={"id": None})
-    reply = read_reply(given, id_taken=lambda call_id: log.place(result_id(call_id)) is not None)
+    reply = read_reply(given, id_taken=digest_of(log).call_ids.__contains__)
     spent = answer.usage
     emit("turn", number=run["usage"]["steps"] + 1, text=reply.text, usage=dict(spent))
     update = decide(made_of, run, log, reply, spent)
