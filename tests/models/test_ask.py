@@ -260,3 +260,18 @@ def test_c27_a_server_that_refuses_every_tool_choice_is_asked_twice() -> None:
     answer, _ = answered(ask(source, ASKED, tools=[look], choice="required"))
     assert answer.message is None and answer.failure is not None and answer.failure.refused
     assert len(model.requests) == 2
+
+
+def test_what_a_request_does_not_make_use_of_is_not_learnt_from_it() -> None:
+    model = strict("This model does not support images.", lambda ms: True)
+    source = as_source(model)
+    answer, _ = answered(ask(source, ASKED))
+    assert answer.failure is not None and source.cannot == set()
+
+
+def test_instructions_for_a_server_without_system_messages_come_first_in_any_case() -> None:
+    model = strict("System role not supported", lambda ms: "system" in kinds(ms))
+    request = [SystemMessage("Be kind."), AIMessage("Hello."), HumanMessage("hi")]
+    answered(ask(as_source(model), request))
+    assert [str(m.text) for m in model.requests[-1].messages] == ["Be kind.", "Hello.", "hi"]
+    assert kinds(model.requests[-1].messages) == ["human", "ai", "human"]
