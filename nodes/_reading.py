@@ -67,9 +67,7 @@ def _of_agent(messages: Sequence[BaseMessage], found: Any) -> Outcome:
     said = (turn for turn in reversed(turns) if text_of(turn) and not turn.tool_calls)
     last = next(said, None)
     if last is None:
-        ended_by_tool = bool(messages) and isinstance(messages[-1], ToolMessage)
-        text = str(messages[-1].text) if ended_by_tool else ""
-        return {**_answered(text), "usage": usage}
+        return {**_by_tool(messages[-1] if messages else None), "usage": usage}
     reply = read_reply(last)
     outcome = _answered(reply.text)
     if reply.cut_off:
@@ -79,6 +77,15 @@ def _of_agent(messages: Sequence[BaseMessage], found: Any) -> Outcome:
         outcome["success"] = False
         outcome["detail"] = f"The executor's model refused: {one_line(reply.refusal, 300)}"
     return {**outcome, "usage": usage}
+
+
+def _by_tool(last: BaseMessage | None) -> Outcome:
+    """What a run that a tool ended comes to: the tool's result, if it is one."""
+    if not isinstance(last, ToolMessage):
+        return _answered("")
+    if last.status == "error":
+        return make_outcome("error", one_line(str(last.text), 500))
+    return _answered(str(last.text))
 
 
 def _answered(text: str) -> Outcome:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage
+from langgraph.config import get_config
 
 from planloop.models import Steps, read_structured, structured, text_of
 from planloop.state import (
@@ -41,8 +42,8 @@ def make_finish(made_of: Thinker) -> Node:
         outcome["usage"] = priced(outcome["usage"], made_of.budget)
         status: AgentStatus = "ERROR" if stop["reason"] == "error" else "FINISHED"
         update = AgentUpdate(status=status, outcome=outcome)
-        if not _is_said(outcome["answer"], state["messages"]):
-            update["messages"] = [AIMessage(_last_words(outcome))]
+        if words := _last_words(outcome, state["messages"]):
+            update["messages"] = [AIMessage(words)]
         return update
 
     return Node(finish)
@@ -88,15 +89,23 @@ def _structure(made_of: Thinker, state: ReactState, outcome: Outcome) -> Steps[N
         outcome["answer"] = json.dumps(outcome["structured"], ensure_ascii=False)
 
 
-def _is_said(answer: str, messages: Sequence[AnyMessage]) -> bool:
-    """Whether a graph around this one, which reads the last words, takes nothing else for them."""
+def _last_words(outcome: Outcome, messages: Sequence[AnyMessage]) -> str:
+    """What a graph around this one, which reads the last words, is to hear; empty if it stands.
+
+    The answer, or that the task is not done. Outside any other graph the outcome says the latter.
+    """
+    answer = outcome["answer"]
     last = messages[-1] if messages else None
-    return not answer or (isinstance(last, AIMessage) and text_of(last) == answer)
-
-
-def _last_words(outcome: Outcome) -> str:
-    """The answer, for whoever reads messages only; where a run is not done, that it is not."""
-    answer, note = outcome["answer"], f"(The task is not done. {outcome['detail']})"
+    if answer and isinstance(last, AIMessage) and text_of(last) == answer:
+        return ""
     if is_done(outcome):
         return answer
+    if not _is_nested():
+        return ""
+    note = f"(The task is not done. {outcome['detail']})"
     return note if answer in note else f"{answer}\n\n{note}"
+
+
+def _is_nested() -> bool:
+    """Whether this graph runs inside another one."""
+    return "|" in get_config().get("configurable", {}).get("checkpoint_ns", "")

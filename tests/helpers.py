@@ -1,13 +1,17 @@
 """Small builders that many tests share."""
 
+import asyncio
 import json
+from collections.abc import Callable
 from typing import Any
 
+from langchain_core.messages import BaseMessage, ToolMessage
 from langchain_core.rate_limiters import BaseRateLimiter
 
 from planloop.testing import ScriptedModel
 
 APPROVED = "[APPROVED]"
+LONG = 10.0  # seconds that no passing test waits for
 
 
 def plan_json(*names: str, **fields: Any) -> str:
@@ -49,3 +53,30 @@ class Limiter(BaseRateLimiter):
 
     async def aacquire(self, *, blocking: bool = True) -> bool:
         return self.acquire(blocking=blocking)
+
+
+def valid(messages: list[BaseMessage]) -> None:
+    """Every call has one answer, right after its turn and in the order of the calls."""
+    place = 0
+    while place < len(messages):
+        message = messages[place]
+        place += 1
+        assert not isinstance(message, ToolMessage)
+        for made in getattr(message, "tool_calls", []):
+            answer = messages[place]
+            assert isinstance(answer, ToolMessage) and answer.tool_call_id == made["id"]
+            place += 1
+
+
+def stuck_until(event: asyncio.Event, seen: list[str]) -> Callable[..., Any]:
+    async def work(n: int) -> str:
+        """Work."""
+        seen.append("begun")
+        try:
+            await asyncio.wait_for(event.wait(), LONG)
+        except asyncio.CancelledError:
+            seen.append("cancelled")
+            raise
+        return "worked"
+
+    return work

@@ -104,13 +104,7 @@ LET_ME = saying("Let me add.", call("add", a=1, b=2))
         ([LET_ME, call("terminate", status="failure", summary="No file.")], "No file."),
         ([LET_ME, *[ValueError("boom")] * 4], "boom"),
         ([LET_ME, *[AIMessage("")] * 4], "sent nothing"),
-        pytest.param(
-            [call("add", a=1, b=2), call("add", a=2, b=2), AIMessage("")],
-            "budget of 1 steps",
-            marks=pytest.mark.xfail(
-                strict=True, reason="a run without any words still tells who is around it nothing"
-            ),
-        ),
+        ([call("add", a=1, b=2), call("add", a=2, b=2), AIMessage("")], "budget of 1 steps"),
     ],
     ids=["budget", "failure", "error", "empty", "no words at all"],
 )
@@ -206,11 +200,7 @@ async def test_langchains_agent_that_fails_or_says_nothing_completes_nothing(
     ("broken", "told"),
     [
         (False, "It is 3."),
-        pytest.param(
-            True,
-            "No numbers.",
-            marks=pytest.mark.xfail(strict=True, reason="a tool's error is taken for the answer"),
-        ),
+        (True, "No numbers."),
     ],
 )
 def test_a_tool_that_ends_langchains_agent_gives_the_answer_unless_it_failed(
