@@ -23,6 +23,7 @@ from planloop.state import ModelSetupError, one_line
 
 from .compat import UnreadableReply
 
+_MOST_SAID: Final = 4_000  # characters
 _WINDOW: Final = re.compile(
     r"(?:maximum context length(?: is| of)?|context size|n_ctx\w*|context window(?: is| of)?)"
     r"\D{0,12}(\d{3,8})",
@@ -153,8 +154,11 @@ def _number(text: Any) -> float | None:
 
 
 def text_of_error(error: Exception) -> str:
-    """What an exception says, or its name where it says nothing or cannot."""
+    """What an exception says, or its name where it says nothing or cannot.
+
+    No more than anybody needs: a server may send a page, and the text is searched for signs.
+    """
     try:
-        return str(error) or type(error).__name__
+        return str(error)[:_MOST_SAID] or type(error).__name__
     except Exception:  # an error whose text cannot be made is described by its name
         return type(error).__name__

@@ -6,7 +6,7 @@ import pytest
 from deepagents import create_deep_agent
 from langchain.agents import create_agent
 from langchain.agents.structured_output import ToolStrategy
-from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langchain_core.tools import ToolException, tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
@@ -22,7 +22,7 @@ from planloop import (
     create_react_graph,
     tool_traits,
 )
-from planloop.testing import ScriptedModel, call
+from planloop.testing import ScriptedModel, call, calls
 
 from helpers import planner_of  # isort: skip
 
@@ -146,6 +146,35 @@ async def test_a_question_of_our_agent_is_answered_through_a_deep_agent(awaited:
     result = await going(agent, Command(resume=True), awaited)
     assert paid == [5]
     assert result["messages"][2].text == "Paid." and boss.left == 0
+
+
+@both_ways
+async def test_two_tasks_of_a_deep_agent_ask_and_are_answered_one_by_one(awaited: bool) -> None:
+    paid: list[int] = []
+
+    def pay(amount: int) -> str:
+        """Pay."""
+        paid.append(amount)
+        return f"paid {amount}"
+
+    def reply(messages: list[BaseMessage]) -> str | AIMessage:
+        last = messages[-1]
+        return last.text if last.type == "tool" else call("pay", "c1", amount=int(last.text[-1]))
+
+    paying = tool_traits(effect="irreversible")(tool(pay))
+    worker = create_react_graph(
+        ScriptedModel(repeat=reply), [paying], policy=ToolPolicy.workspace()
+    )
+    boss, agent = delegating(worker, InMemorySaver())
+    tasks = [{"description": f"pay {n}", "subagent_type": "adder"} for n in (1, 2)]
+    boss.script[0] = calls(*(("task", given) for given in tasks))
+    asked = (await going(agent, {"messages": [("user", "pay")]}, awaited))["__interrupt__"]
+    assert [ask.value["calls"][0]["args"]["amount"] for ask in asked] == [1, 2]
+    left = (await going(agent, Command(resume={asked[1].id: True}), awaited))["__interrupt__"]
+    assert paid == [2] and [ask.id for ask in left] == [asked[0].id]
+    result = await going(agent, Command(resume={asked[0].id: False}), awaited)
+    refused, done = (m.text for m in result["messages"] if isinstance(m, ToolMessage))
+    assert paid == [2] and "Rejected" in refused and done == "paid 2"
 
 
 @both_ways
@@ -302,6 +331,50 @@ def test_a_refusal_through_the_host_runs_nothing_and_is_told_to_the_model() -> N
     told = result["messages"][2]
     assert isinstance(told, ToolMessage) and told.status == "error"
     assert [m.type for m in result["messages"]] == ["human", "ai", "tool", "ai"]
+
+
+@both_ways
+async def test_who_writes_instead_of_answering_has_nothing_run_and_is_heard(awaited: bool) -> None:
+    paid, worker = paying_agent()
+    host = host_of(worker, InMemorySaver())
+    await going(host, {"messages": [("user", "pay 5")]}, awaited)
+    result = await going(host, {"messages": [("user", "forget it")]}, awaited)
+    assert paid == []
+    assert [m.text for m in result["messages"]] == ["pay 5", "forget it", "Paid."]
+
+
+@both_ways
+async def test_a_host_has_a_second_task_done_on_the_same_thread(awaited: bool) -> None:
+    model = ScriptedModel(
+        [call("add", "c1", a=1, b=2), "It is 3.", call("add", "c1", a=2, b=2), "It is 4."]
+    )
+    host = host_of(create_react_graph(model, [add], budget=Budget(steps=2)), InMemorySaver())
+    await going(host, {"messages": [("user", "1+2")]}, awaited)
+    result = await going(host, {"messages": [("user", "2+2")]}, awaited)
+    texts = [m.text for m in result["messages"] if m.text]
+    assert texts == ["1+2", "3", "It is 3.", "2+2", "4", "It is 4."]
+    assert [m.text for m in model.requests[2].messages if m.text][1:] == texts[:4]
+
+
+@pytest.mark.parametrize("alone", [False, True])
+@both_ways
+async def test_a_tool_of_our_agent_hands_over_to_another_agent_of_the_host(
+    awaited: bool, alone: bool
+) -> None:
+    def hand_over(n: int) -> Any:
+        """Let Bob do it."""
+        told = {"messages": [AIMessage("Bob, take it.")]}
+        return Command(goto="bob", graph=Command.PARENT, update=told)
+
+    turn = [("hand_over", {"n": 1}), ("add", {"a": 1, "b": 2})]
+    tools = [tool_traits(effect="read")(tool(made)) for made in (hand_over, add)]
+    alice = create_react_graph(ScriptedModel([calls(*turn[: 1 if alone else 2])]), tools)
+    builder: Any = StateGraph(MessagesState)
+    builder.add_node("alice", alice, destinations=("bob",)).add_edge(START, "alice")
+    builder.add_node("bob", create_react_graph(ScriptedModel(["I am Bob."])))
+    host = builder.compile(checkpointer=InMemorySaver())
+    result = await going(host, {"messages": [("user", "go")]}, awaited)
+    assert [m.text for m in result["messages"]] == ["go", "Bob, take it.", "I am Bob."]
 
 
 @both_ways

@@ -1,5 +1,6 @@
 """Asking a model: tried again where that can help, in one layer and in bounded time."""
 
+import time
 from typing import Any
 
 import pytest
@@ -275,3 +276,11 @@ def test_instructions_for_a_server_without_system_messages_come_first_in_any_cas
     answered(ask(as_source(model), request))
     assert [str(m.text) for m in model.requests[-1].messages] == ["Be kind.", "Hello.", "hi"]
     assert kinds(model.requests[-1].messages) == ["human", "ai", "human"]
+
+
+def test_a_refusal_as_long_as_a_book_is_read_in_no_time() -> None:
+    model = strict("an image of an image " * 100_000, lambda ms: True)
+    began = time.monotonic()
+    answer, _ = answered(ask(as_source(model), TURNS))
+    assert answer.failure is not None and len(answer.problem) < 500
+    assert time.monotonic() - began < 5

@@ -108,3 +108,36 @@ BLOCK = st.dictionaries(
 def test_odd_blocks_are_counted_without_a_fuss(blocks: Any) -> None:
     messages: list[BaseMessage] = [HumanMessage(blocks), ToolMessage(blocks, tool_call_id="x")]
     assert count_tokens(messages) > 0
+
+
+@pytest.mark.parametrize("blank", [" ", "\t", "\n", " \n", "=", "x"])
+def test_long_runs_are_counted_in_a_line_and_near_what_they_cost(blank: str) -> None:
+    short, long = count_text(blank * 10_000), count_text(blank * 100_000)
+    assert 9 * short <= long <= 11 * short
+    assert short >= 10_000 // 160
+
+
+def test_a_very_long_text_is_sampled_and_still_right() -> None:
+    part = "The file has twelve lines.\n" + "文件有十二行。" + "a1B2c3D4" * 4 + "\n"
+    whole = sum(count_text(part) for _ in range(10_000))
+    assert 0.9 * whole < count_text(part * 10_000) < 1.1 * whole
+
+
+def test_a_document_in_plain_text_costs_what_it_is_long() -> None:
+    source = {"type": "text", "data": "twelve lines " * 2_000}
+    block: Any = {"type": "document", "source": source}
+    assert count_message(HumanMessage([block])) > 4_000
+
+
+def test_long_chinese_arguments_are_no_data() -> None:
+    calls: Any = [{"name": "write", "args": {"text": "文件有十二行" * 1_500}, "id": "c1"}]
+    assert count_message(AIMessage("", tool_calls=calls)) > 8_000
+
+
+def test_a_block_that_cannot_be_read_has_a_flat_cost() -> None:
+    class Mute:
+        def __str__(self) -> str:
+            raise ValueError("no words")
+
+    block: Any = {"type": "odd", "value": Mute()}
+    assert 0 < count_message(HumanMessage([block])) < 3_000
