@@ -62,7 +62,8 @@ def create_react_graph(
     answer, the `terminate` tool, a budget, a loop that a hint did not break, an error.
 
     Args:
-        model: A chat model, `"provider:name"`, or `None` for the default of the environment.
+        model: A chat model, `"provider:name"`, or `None` for the default of the environment; or a
+            list of these, of which the next one is asked where the one before it fails.
         tools: LangChain tools or plain functions; `terminate` is added.
         name: The graph's name, shown where it is a node of another graph.
         description: What it is good for; a planner reads this.

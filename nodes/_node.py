@@ -1,6 +1,6 @@
 """The shape of every node and every router: one body, sync and async."""
 
-from collections.abc import Callable, Generator
+from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from typing import Any
 
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
@@ -37,6 +37,18 @@ class Node(RunnableLambda[Any, Any]):
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         update = self.body(input)
         return await aperform(update) if isinstance(update, Generator) else update
+
+    # LangGraph reads nodes in this form under LangChain's `astream_events`.
+
+    def stream(
+        self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> Iterator[Any]:
+        yield self.invoke(input, config)
+
+    async def astream(
+        self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> AsyncIterator[Any]:
+        yield await self.ainvoke(input, config)
 
 
 class Router(Node):

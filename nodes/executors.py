@@ -18,6 +18,7 @@ from planloop.state import (
     make_outcome,
     one_line,
 )
+from planloop.tools import in_thread
 
 from ._reading import Ran, read_result
 
@@ -123,7 +124,7 @@ class CallFunction:
     async def _awaited(self) -> Any:
         if inspect.iscoroutinefunction(self.function):
             return await self.function(self.brief)
-        result = await asyncio.to_thread(self.function, self.brief)
+        result = await in_thread(self.function, self.brief)
         return await result if inspect.isawaitable(result) else result
 
 

@@ -12,6 +12,7 @@ from .results import clean, is_image, to_text
 from .terminate import terminate
 from .toolset import default_tools
 from .traits import Effect, OnReplay, ToolTraits, own, tool_traits, traits_of
+from .workers import in_thread
 from .workspace import current_workspace, open_workspace, resolve_inside
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "current_workspace",
     "default_tools",
     "file_tools",
+    "in_thread",
     "is_image",
     "kept_path",
     "load_image",

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from contextvars import Context, copy_context
+from functools import partial
 from queue import SimpleQueue
 from typing import Any, Final, TypeVar
 
@@ -49,6 +50,23 @@ class Workers:
                 if self._idle >= _MOST_IDLE:
                     return
                 self._idle += 1
+
+
+async def in_thread(function: Callable[..., T], *args: Any) -> T:
+    """Await a blocking function in a thread of its own, whatever it raises."""
+
+    def work() -> Callable[[], T]:
+        try:
+            value = function(*args)
+        except BaseException as error:  # a future takes no StopIteration, and would wait for ever
+            return partial(_raised, error)
+        return lambda: value
+
+    return (await asyncio.wrap_future(WORKERS.submit(work)))()
+
+
+def _raised(error: BaseException) -> Any:
+    raise error
 
 
 class Background:

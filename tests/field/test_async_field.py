@@ -1,7 +1,6 @@
 """Failures that users of agent loops reported, by case id: concurrency and cancelling."""
 
 import asyncio
-import sys
 import threading
 import warnings
 from collections.abc import Callable
@@ -78,9 +77,6 @@ async def test_c106_blocking_tools_of_two_runs_overlap_and_the_loop_goes_on() ->
     assert [result["messages"][2].text for result in ended] == ["met", "met"]
 
 
-@pytest.mark.xfail(
-    strict=True, reason="executor functions share the loop's small pool, which its end waits for"
-)
 async def test_c106_more_blocking_executors_than_a_pool_has_threads_overlap() -> None:
     everybody = threading.Barrier(40)
 
@@ -257,9 +253,6 @@ def test_c108_a_blocking_tool_holds_up_neither_the_cancelling_nor_the_loops_end(
     assert set(seen) == {"worked"}
 
 
-@pytest.mark.xfail(
-    strict=True, reason="executor functions share the loop's small pool, which its end waits for"
-)
 def test_c108_a_blocking_executor_holds_up_neither_the_cancelling_nor_the_loops_end() -> None:
     begun, gate, seen = threading.Event(), threading.Event(), list[str]()
 
@@ -391,21 +384,7 @@ async def test_c108_an_executor_that_cancels_itself_fails_its_step_only(awaited:
     assert report["outcome"] in ("failed", "partial")
 
 
-@pytest.mark.parametrize(
-    "awaited",
-    [
-        False,
-        pytest.param(
-            True,
-            marks=pytest.mark.xfail(
-                sys.version_info < (3, 13),
-                raises=TimeoutError,
-                strict=True,
-                reason="no future takes a StopIteration: the run waits for ever",
-            ),
-        ),
-    ],
-)
+@both_ways
 async def test_an_executor_that_runs_out_of_items_fails_its_step_only(awaited: bool) -> None:
     def work(brief: StepBrief) -> str:
         return next(iter(list[str]()))
@@ -523,9 +502,6 @@ async def test_c111_a_tool_may_ask_and_write_to_the_stream(
 
 
 @pytest.mark.parametrize("kind", ["react", "planning", "host"])
-@pytest.mark.xfail(
-    strict=True, reason="LangGraph reads nodes with `astream` then, which `Node` does not define"
-)
 async def test_c112_the_event_stream_of_langchain_shows_a_run_too(kind: str) -> None:
     graph: Any = create_react_graph(ScriptedModel([call("look", n=1), "It sleeps."]), [look])
     if kind == "planning":

@@ -168,11 +168,11 @@ async def test_two_tasks_of_a_deep_agent_ask_and_are_answered_one_by_one(awaited
     boss, agent = delegating(worker, InMemorySaver())
     tasks = [{"description": f"pay {n}", "subagent_type": "adder"} for n in (1, 2)]
     boss.script[0] = calls(*(("task", given) for given in tasks))
-    asked = (await going(agent, {"messages": [("user", "pay")]}, awaited))["__interrupt__"]
-    assert [ask.value["calls"][0]["args"]["amount"] for ask in asked] == [1, 2]
-    left = (await going(agent, Command(resume={asked[1].id: True}), awaited))["__interrupt__"]
-    assert paid == [2] and [ask.id for ask in left] == [asked[0].id]
-    result = await going(agent, Command(resume={asked[0].id: False}), awaited)
+    result = await going(agent, {"messages": [("user", "pay")]}, awaited)
+    asked = {ask.value["calls"][0]["args"]["amount"]: ask.id for ask in result["__interrupt__"]}
+    result = await going(agent, Command(resume={asked[2]: True}), awaited)
+    assert paid == [2] and [ask.id for ask in result["__interrupt__"]] == [asked[1]]
+    result = await going(agent, Command(resume={asked[1]: False}), awaited)
     refused, done = (m.text for m in result["messages"] if isinstance(m, ToolMessage))
     assert paid == [2] and "Rejected" in refused and done == "paid 2"
 
