@@ -11,6 +11,7 @@ from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, StructuredTool
+from langchain_core.tracers import context
 from pydantic import BaseModel
 
 
@@ -75,4 +76,8 @@ def is_heard(config: RunnableConfig | None) -> bool:
     if config is None:
         return True
     listening = config.get("callbacks")
-    return bool(getattr(listening, "handlers", listening))
+    if getattr(listening, "handlers", listening):
+        return True
+    # Handlers that a `with` block around the run brings in, such as `collect_runs`. The list has
+    # no public name; `CallbackManager.configure` reads it too, but costs more than the call.
+    return any(hook[0].get() is not None for hook in getattr(context, "_configure_hooks", ()))

@@ -443,3 +443,12 @@ def test_whoever_listens_hears_every_tool_call() -> None:
     graph = create_react_graph(model, [search])
     graph.invoke({"request": "x"}, {"callbacks": [Ear()]})
     assert heard == ["search {'q': 'a'}", "none"]
+
+
+def test_a_tracer_around_a_run_sees_every_tool_call() -> None:
+    from langchain_core.tracers.context import collect_runs
+
+    model = ScriptedModel([call("search", q="a"), "done"])
+    with collect_runs() as collected:
+        create_react_graph(model, [search]).invoke({"request": "x"})
+    assert "search" in [run.name for run in collected.traced_runs]
