@@ -1,16 +1,16 @@
 """What a turn of the ReAct loop costs beside the model and the tool, against three other loops.
 
-`ours` is `create_react_graph` with every feature on and a budget that is counted and never met;
-`usual` the two-node graph of LangGraph's tutorials (`add_messages`, `ToolNode`, `tools_condition`,
-plain functions as nodes); then LangChain's `create_agent` and deepagents' `create_deep_agent`.
-All ask the same model, which answers at once, and call the same tool, which returns 100
-characters. On SQLite all use the saver of `planloop.open_saver`, which serves sync and async
-graphs, so that they share its settings; durability is LangGraph's default.
+`ours` is `create_react_graph` with its defaults, but a budget that is counted and never met and a
+window that is never full, so no history is summed up; `usual` the two-node graph of LangGraph's
+tutorials (`add_messages`, `ToolNode`, `tools_condition`, plain functions as nodes); then
+LangChain's `create_agent` and deepagents' `create_deep_agent`. All ask the same model, which
+answers at once, and call the same tool, which returns 100 characters. On SQLite all use the saver
+of `planloop.open_saver`, for sync and async; durability is LangGraph's default.
 
 CPU milliseconds of the process (all threads) per model call, the minimum over rounds in which the
 loops take turns in changing order; 500 turns get a third of the rounds. Each graph has answered
-one request before, as graphs are built once and used for many runs. `calls` are function calls a
-turn on all threads, nearly free of noise. Compare ratios, never times of different runs.
+one request before. `calls` are function calls a turn on all threads, nearly free of noise; `goals`
+are listed with their figures. Compare ratios, never times of different runs.
 
     python benchmarks/react_overhead.py [--quick] [rounds]
 """
@@ -27,21 +27,19 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import product
-from typing import Annotated, Any
+from typing import Any
 
 from deepagents import create_deep_agent
 from langchain.agents import create_agent
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import Runnable
 from langchain_core.tools import StructuredTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph import START, StateGraph
-from langgraph.graph.message import add_messages
+from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
-from typing_extensions import TypedDict
 
 from planloop import Budget, MemoryPolicy, create_react_graph, open_saver
 
@@ -86,14 +84,10 @@ class InstantModel(BaseChatModel):
         return self.bind(tools=[convert_to_openai_tool(item) for item in tools])
 
 
-class Chat(TypedDict):  # the usual state
-    messages: Annotated[list[AnyMessage], add_messages]
-
-
 def ours(turns: int, saver: Any, _: bool) -> Any:
     """planloop's loop."""
     budget = Budget(steps=MAX, tool_calls=MAX, input_tokens=MAX, output_tokens=MAX, seconds=MAX)
-    memory = MemoryPolicy(window_tokens=MANY)  # the others show the model all of it, too
+    memory = MemoryPolicy(window_tokens=MAX)  # the others show the model all of it, too
     model = InstantModel(turns=turns)
     return create_react_graph(model, [TOOL], budget=budget, memory=memory, checkpointer=saver)
 
@@ -102,13 +96,13 @@ def usual(turns: int, saver: Any, awaited: bool) -> Any:
     """The two-node graph that everybody writes first."""
     model = InstantModel(turns=turns).bind_tools([TOOL])
 
-    def think(state: Chat) -> Any:
+    def think(state: MessagesState) -> Any:
         return {"messages": [model.invoke(state["messages"])]}
 
-    async def athink(state: Chat) -> Any:
+    async def athink(state: MessagesState) -> Any:
         return {"messages": [await model.ainvoke(state["messages"])]}
 
-    builder: Any = StateGraph(Chat)
+    builder: Any = StateGraph(MessagesState)
     builder.add_node("think", athink if awaited else think).add_node("tools", ToolNode([TOOL]))
     builder.add_edge(START, "think").add_edge("tools", "think")
     builder.add_conditional_edges("think", tools_condition)
@@ -175,9 +169,8 @@ def measure(rounds: int, *, quick: bool) -> dict[str, dict[str, float]]:
                 spent = cpu_ms(build, turns, store, awaited=awaited)
                 case[build.__name__] = round(min(spent, case.get(build.__name__, spent)), 3)
         case["ours/usual"] = round(case["ours"] / case["usual"], 3)
-        for other in ("langchain_agent", "deep_agent"):
-            if other in case:
-                case[f"{other}/ours"] = round(case[other] / case["ours"], 2)
+        for other in {"langchain_agent", "deep_agent"} & {*case}:
+            case[f"{other}/ours"] = round(case[other] / case["ours"], 2)
     return found
 
 
@@ -192,11 +185,9 @@ def calls_a_turn(build: Build, *, awaited: bool) -> int:
 
         threading.setprofile(note)
         sys.setprofile(note)
-        try:
-            run(graph, turns, awaited=awaited)
-        finally:
-            sys.setprofile(None)
-            threading.setprofile(None)
+        run(graph, turns, awaited=awaited)
+        sys.setprofile(None)
+        threading.setprofile(None)
         return count[0]
 
     counted(5)  # caches are warm from here on
@@ -238,7 +229,7 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("rounds", nargs="?", type=int, default=6)
-    parser.add_argument("--quick", action="store_true", help="no 500 turns, no deepagents on SQLite")
+    parser.add_argument("--quick", action="store_true", help="10 and 100 turns only")
     given = parser.parse_args()
     calls: dict[str, Any] = {}
     for form, awaited in (("sync", False), ("async", True)):
@@ -247,8 +238,8 @@ def main() -> None:
     stored: dict[str, Any] = {}
     for build in (usual, ours):
         sizes = {str(turns): stored_bytes(build, turns) for turns in (100, 500)}
-        growth = math.log(sizes["500"] / sizes["100"], 5)
-        stored[build.__name__] = {**sizes, "exponent": round(growth, 2)}
+        exponent = round(math.log(sizes["500"] / sizes["100"], 5), 2)
+        stored[build.__name__] = {**sizes, "exponent": exponent}
     cases = measure(given.rounds, quick=given.quick)
     result = {"unit": "CPU ms per model call, minimum", "rounds": given.rounds, "cases": cases}
     result |= {"calls": calls, "bytes": stored, "goals": goals(cases, calls, stored)}

@@ -8,7 +8,7 @@ import math
 import random
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -20,7 +20,7 @@ from planloop.state import Usage, no_usage
 
 from .effects import Invoke, Pause, Steps
 from .failures import Failure, describe_failure, text_of_error
-from .limits import limit_behind, within
+from .limits import Limit, limit_behind, within
 from .source import ModelSource
 from .tokens import count_tokens
 from .usage import usage_of
@@ -67,6 +67,7 @@ def ask(
     seconds: float = math.inf,
     once: bool = False,
     internal: bool = False,
+    alone: bool = False,
 ) -> Steps[Answer]:
     """Get one reply, from this model or the first of its fallbacks that gives one.
 
@@ -77,9 +78,10 @@ def ask(
         seconds: No further try is begun after this time.
         once: Do not try again; for what can be left out this time.
         internal: The reply is no part of the conversation and is kept off the message stream.
+        alone: Do not ask the fallbacks.
     """
     last, until = Answer(), 0.0 if once else time.monotonic() + seconds
-    for candidate in source.chain:
+    for candidate in (source,) if alone else source.chain:
         last = yield from _ask_one(candidate, messages, tools, choice, weight, until, internal)
         if last.failure is None or last.failure.overflow:
             return last
@@ -136,38 +138,47 @@ def call(
         forced: The request makes the model call a tool.
     """
     waited, tried = 0.0, 0
+    learnt, only_now = set[str](), set[str]()
     while True:
         sent = list(messages)
         try:
             yield from source.load()
-            sent = within(messages, source.cannot)
-            return Called((yield make(sent)), sent=sent)
+            sent = within(messages, source.cannot | only_now)
+            value = yield make(sent)
+            return Called(value, sent=sent)
         except GraphBubbleUp:
             raise
         except Exception as error:  # a model may raise anything; what it means is decided here
-            if _learns(source, error, sent, forced):
+            if forced and _FORCED not in source.cannot and _is_of_forcing(error):
+                learnt.add(_FORCED)
+                source.cannot.add(_FORCED)
+                continue
+            if limit := _limit_of(error, sent, source.cannot | only_now):
+                (learnt if limit.lasting else only_now).add(limit.name)
+                source.cannot |= learnt
                 continue
             failure = describe_failure(error)
             left = min(PATIENCE - waited, until - time.monotonic())
             wait = _wait_before(failure, tried, source.retries, left)
             if wait is None:
+                source.cannot -= learnt  # a wrong guess: the request failed without it, too
                 return Called(error=error, failure=failure, sent=sent)
         waited, tried = waited + wait, tried + 1
         yield Pause(wait, failure.detail)
 
 
-def _learns(source: ModelSource, error: Exception, sent: list[BaseMessage], forced: bool) -> bool:
-    """Whether the error tells something that the server cannot do and that was not known."""
-    said = text_of_error(error)
-    if getattr(error, "status_code", None) not in (400, 404, 422, 500, 501):
-        return False
-    if forced and _FORCED not in source.cannot and _NOT_FORCED.search(said):
-        limit: str | None = _FORCED
-    else:
-        limit = limit_behind(said, sent, source.cannot)
-    if limit is not None:
-        source.cannot.add(limit)
-    return limit is not None
+def _is_refusal(error: Exception) -> bool:
+    """Whether it may be about the form of the request; a template that fails makes some say 500."""
+    return getattr(error, "status_code", None) in (400, 404, 422, 500, 501)
+
+
+def _is_of_forcing(error: Exception) -> bool:
+    return _is_refusal(error) and _NOT_FORCED.search(text_of_error(error)) is not None
+
+
+def _limit_of(error: Exception, sent: list[BaseMessage], known: Collection[str]) -> Limit | None:
+    """What the server cannot do, if that explains the error and was not known."""
+    return limit_behind(text_of_error(error), sent, known) if _is_refusal(error) else None
 
 
 def _wait_before(failure: Failure, tried: int, most: int, left: float) -> float | None:

@@ -36,13 +36,15 @@ class Limit:
     """Whether a request makes use of it."""
     without: Callable[[Messages], list[BaseMessage]]
     """The same request without it."""
+    lasting: bool = True
+    """It holds for all later requests; else it was this one's fault."""
 
 
-def limit_behind(refusal: str, request: Messages, known: Collection[str]) -> str | None:
+def limit_behind(refusal: str, request: Messages, known: Collection[str]) -> Limit | None:
     """The limit that explains a refusal of this request, if it was not known before."""
     for limit in LIMITS:
         if limit.name not in known and limit.sign.search(refusal) and limit.used(request):
-            return limit.name
+            return limit
     return None
 
 
@@ -165,8 +167,10 @@ def _alternating(request: Messages) -> list[BaseMessage]:
     joined: list[BaseMessage] = []
     for message in request:
         last = joined[-1] if joined else SystemMessage("")
-        if message.type == last.type == "human" or (_is_plain(message) and _is_plain(last)):
-            joined[-1] = _joining(last, message)
+        if message.type == last.type == "human" or (message.type == "ai" and _is_plain(last)):
+            # Of two turns of the model the later one stays, with its calls and what it began with.
+            late = message if message.type == "ai" else last
+            joined[-1] = late.model_copy(update={"content": _joined_content(last, message)})
             continue
         if message.type == "human" and last.type == "tool":
             joined.append(AIMessage(_SEEN))
@@ -180,15 +184,15 @@ def _is_plain(message: BaseMessage) -> bool:
     return isinstance(message, AIMessage) and not message.tool_calls
 
 
-def _joining(first: BaseMessage, second: BaseMessage) -> BaseMessage:
+def _joined_content(first: BaseMessage, second: BaseMessage) -> Any:
     if isinstance(first.content, str) and isinstance(second.content, str):
-        return _with_text(first, second.content)
-    blocks = [
+        return "\n\n".join(part for part in (first.content, second.content) if part)
+    return [
         {"type": "text", "text": block} if isinstance(block, str) else block
         for message in (first, second)
         for block in (message.content if isinstance(message.content, list) else [message.content])
+        if block
     ]
-    return first.model_copy(update={"content": blocks})
 
 
 def _sign(pattern: str) -> re.Pattern[str]:
@@ -199,11 +203,21 @@ LIMITS: Final = (
     Limit(
         "images",
         _sign(
-            r"(image|multimodal|vision).*(support|unknown|unexpected|mmproj|capab|allow)|"
-            r"(not|n't|unknown|unsupport|only|at most \d+) .*(image|multimodal|vision)"
+            r"mmproj|not a multimodal|at most 0 image|unknown variant `image_url`"
+            r"|(not|n't) support\w*.{0,40}(image|vision|multimodal)"
+            r"|(image|vision|multimodal).{0,60}not support"
         ),
         _has_images,
         _without_images,
+    ),
+    Limit(
+        "these images",
+        _sign(
+            r"(process|valid|unsupported|decode|corrupt).{0,60}image|image.{0,60}(valid|corrupt)"
+        ),
+        _has_images,
+        _without_images,
+        lasting=False,
     ),
     Limit(
         "content blocks",

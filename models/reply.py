@@ -23,8 +23,10 @@ from planloop.state import cut_middle
 
 from .compat import BROKEN, says_something
 from .extract import find_json, without_thoughts
+from .savable import are_counts, is_savable
 
-_LEAKED = re.compile(r"<(?:\|)?tool_call(?:\|)?>|<function=|\[TOOL_CALLS\]|^Action:\s*\w", re.M)
+_LEAKED = re.compile(r"<(?:\|)?tool_call(?:\|)?>|<function=|\[TOOL_CALLS\]")
+_ACTION = re.compile(r"^Action:\s*([\w-]+)[ \t]*(?:\(|$)", re.MULTILINE)
 M = TypeVar("M", bound=BaseMessage)
 NAMELESS = "unnamed_tool"
 _CALL_KEYS = ("arguments", "parameters", "args")
@@ -81,10 +83,17 @@ def read_reply(message: BaseMessage, *, id_taken: Callable[[str], bool] = lambda
     answers: list[ToolMessage] = []
     for call in valid:
         name = call["name"].strip() or NAMELESS
-        calls.append(ToolCall(**{**call, "name": name, "id": _own_id(call["id"], used, id_taken)}))
+        made = ToolCall(**{**call, "name": name, "id": _own_id(call["id"], used, id_taken)})
+        if is_savable(made["args"]):
+            calls.append(made)
+            continue
+        raw = json.dumps(made["args"], ensure_ascii=False)
+        answers.append(_bad_arguments(made, raw, _NOT_SAVABLE))
+        broken.append(ToolCall(**{**made, "args": {}}))
     for sent in invalid:
         call_id, raw = _own_id(sent["id"], used, id_taken), sent["args"] or ""
         name, args = (sent["name"] or "").strip() or NAMELESS, _repaired(raw)
+        args = args if args is None or is_savable(args) else None
         call = ToolCall(name=name, args=args or {}, id=call_id, type="tool_call")
         (broken if args is None else calls).append(call)
         if args is None:
@@ -144,6 +153,9 @@ def _repaired(raw: str) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
+_NOT_SAVABLE = "a number of more than 64 bits, or objects inside each other more than 64 deep"
+
+
 def _bad_arguments(call: ToolCall, raw: str, error: str | None) -> ToolMessage:
     why = (error or "they are no JSON object").splitlines()[0][:200]
     return ToolMessage(
@@ -163,6 +175,7 @@ def _storable(given: AIMessage, calls: list[ToolCall]) -> AIMessage:
         if key not in ("tool_calls", "function_call", "parsed")
     }
     content: Any = given.content
+    counts, metadata = given.usage_metadata, given.response_metadata
     if isinstance(content, list):
         # Call blocks would be sent beside `tool_calls`, with the arguments as they came.
         content = [
@@ -173,7 +186,9 @@ def _storable(given: AIMessage, calls: list[ToolCall]) -> AIMessage:
             "content": content,
             "tool_calls": [{**call, "name": legal_name(call["name"])} for call in calls],
             "invalid_tool_calls": [],
-            "additional_kwargs": extra,
+            "additional_kwargs": extra if is_savable(extra) else {},
+            "response_metadata": metadata if is_savable(metadata) else {},
+            "usage_metadata": counts if are_counts(counts) else None,
         }
     )
 
@@ -214,6 +229,8 @@ def looks_like_call(text: str, tools: Collection[str]) -> bool:
     or brings arguments.
     """
     if _LEAKED.search(text) or text.split("\n", 1)[0].strip() in tools:
+        return True
+    if any(name in tools for name in _ACTION.findall(text)):
         return True
     for value in find_json(text):
         items = value if isinstance(value, list) else [value]

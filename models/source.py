@@ -36,7 +36,7 @@ class ModelSource:
         self._given = model
         self._model = tolerant(model) if isinstance(model, BaseChatModel) else None
         self._lock = Lock()
-        self._bound: dict[tuple[str, tuple[str, ...]], Asking] = {}
+        self._bound: dict[tuple[str, tuple[int, ...]], tuple[Asking, Sequence[BaseTool]]] = {}
         self.fallbacks = tuple(fallbacks)
         """Asked in this order where this one fails."""
         self.form: str | None = None
@@ -109,11 +109,12 @@ class ModelSource:
             return self.get(), {}
         if choice == "required" and "forced tools" in self.cannot:
             choice = "auto"
-        key = (choice, tuple(tool.name for tool in tools))
+        key = (choice, tuple(map(id, tools)))
         if key not in self._bound:
             options = {} if choice == "auto" else {"tool_choice": choice}
-            self._bound[key] = _unbound(self.get().bind_tools(tools, **options))
-        return self._bound[key]
+            bound = _unbound(self.get().bind_tools(tools, **options))
+            self._bound[key] = (bound, tuple(tools))  # the tools are kept, so that ids stay theirs
+        return self._bound[key][0]
 
 
 def _unbound(bound: Runnable[Any, Any]) -> Asking:

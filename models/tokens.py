@@ -6,7 +6,7 @@ tokenizers split it. Calibrated against cl100k_base, o200k_base and DeepSeek's t
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
@@ -87,15 +87,23 @@ def count_message(message: BaseMessage) -> int:
     if isinstance(message, AIMessage):
         for call in (*message.tool_calls, *message.invalid_tool_calls):
             count += OVERHEAD + count_text(str(call["name"])) + count_text(str(call["id"]))
-            count += _value(call["args"])
+            count += _block(call["args"]) if isinstance(call["args"], str) else _args(call["args"])
         reasoning = message.additional_kwargs.get("reasoning_content")
         count += count_text(reasoning) if isinstance(reasoning, str) else 0
     return count
 
 
 def _block(block: Any) -> int:
+    return _guarded(_weight, block)
+
+
+def _args(args: Any) -> int:
+    return _guarded(_value, args)
+
+
+def _guarded(count: Callable[[Any], int], what: Any) -> int:
     try:
-        return _weight(block)
+        return count(what)
     except Exception:  # whatever a server sends: cyclic, too deep, without a text
         return MEDIA_TOKENS
 

@@ -44,4 +44,6 @@ def usage_of(reply: BaseMessage | None, request: int, *, model: str = "", mode: 
 def _count(reported: Any, key: str) -> int | None:
     """A count that the server reports, if it is one."""
     value = reported.get(key) if isinstance(reported, dict) else None
-    return value if isinstance(value, int) and value >= 0 else None
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    return value if 0 <= value < 2**53 else None

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final, Literal
 
@@ -60,7 +60,11 @@ class Thinker:
     @property
     def room(self) -> int:
         """Tokens for the messages of a request: tool schemas and the reply need room too."""
-        whole = min(self.memory.window_tokens, self.source.window or self.memory.window_tokens)
+        return self.room_for(self.source)
+
+    def room_for(self, source: ModelSource) -> int:
+        """The same for a request to this model."""
+        whole = min(self.memory.window_tokens, source.window or self.memory.window_tokens)
         return max(whole - self.overhead - whole // 10, whole // 4)
 
 
@@ -77,7 +81,8 @@ def decide(
 
 
 def _without_calls(reply: Reply) -> Reply:
-    return Reply(reply.message.model_copy(update={"tool_calls": []}), reply.text)
+    message = reply.message.model_copy(update={"tool_calls": []})
+    return replace(reply, message=message, calls=[], answers=[])
 
 
 def _text_reply(

@@ -1,6 +1,6 @@
 """How a run is ended, and how calls are answered that are not run."""
 
-from typing import Any, Literal
+from typing import Any, Final, Literal
 from uuid import uuid4
 
 from langchain_core.messages import ToolCall, ToolMessage
@@ -9,6 +9,9 @@ from planloop.state import AgentUpdate, ReactRun, Stop, StopReason
 from planloop.tools import ToolRegistry
 
 from ._history import unanswered
+
+SECONDS: Final = "planloop_seconds"
+"""In the metadata of a result: how long its call took."""
 
 
 def result_id() -> str:

@@ -19,7 +19,7 @@ from ._decide import decision_on
 from ._events import emit
 from ._history import pending_calls
 from ._node import Node
-from ._stops import answer_call, result_id
+from ._stops import SECONDS, answer_call, result_id
 
 SIDE_BY_SIDE: Final = 16
 """Calls of one turn that run at the same time; the others follow when these have ended."""
@@ -59,7 +59,7 @@ def make_act(registry: ToolRegistry, memory: MemoryPolicy, policy: ToolPolicy | 
         if isinstance(result, ToolMessage):
             own: dict[str, Any] = {"id": result_id()}
             if took:
-                own["response_metadata"] = {**result.response_metadata, "seconds": took}
+                own["response_metadata"] = {**result.response_metadata, SECONDS: took}
             return {"messages": [result.model_copy(update=own)]}
         return result if _answers(result, str(call["id"])) else [result, _answer(call)]
 

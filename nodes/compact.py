@@ -1,5 +1,6 @@
 """Compact: summarise the turns that no longer fit. The history itself stays as it is."""
 
+import time
 from collections.abc import Sequence
 
 from langchain_core.messages import (
@@ -27,7 +28,7 @@ def make_compact(made_of: Thinker) -> Node:
     """The node `compact`. If the model cannot summarise, the old turns are left out this time."""
 
     def compact(state: ReactState) -> Steps[AgentUpdate]:
-        log, run = as_log(state["messages"]), state["run"]
+        log, run, started = as_log(state["messages"]), state["run"], time.monotonic()
         before = state.get("summary")
         begin, end = covered_by(log, before), start_of_tail(log, made_of.room // 2)
         # Tried once a turn, whatever comes of it.
@@ -39,6 +40,10 @@ def make_compact(made_of: Thinker) -> Node:
         text = cut_to_tokens(transcript(log[begin:end]), made_of.room // 2)
         request = [SystemMessage(prompt("compact")), HumanMessage(f"{told}Turns:\n{text}")]
         answer = yield from ask(made_of.source, request, once=True, internal=True)
+        run["usage"] = {
+            **run["usage"],
+            "seconds": run["usage"]["seconds"] + time.monotonic() - started,
+        }
         if answer.message is None:  # no reason to end the run; it is tried in the next turn
             emit("compact", covered=begin, problem=answer.problem)
             return AgentUpdate(run=run)

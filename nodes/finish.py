@@ -1,6 +1,7 @@
 """Finish: turn the decision that ended the loop into the outcome."""
 
 import json
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -78,8 +79,10 @@ def _structure(made_of: Thinker, state: ReactState, outcome: Outcome) -> Steps[N
         log = as_log(state["messages"])
         view = view_of(log, run, system=made_of.system, window=made_of.room, summary=summary)
         request = yield from request_of(view, made_of)
+        began = time.monotonic()
         found = yield from structured(made_of.source, request, schema)
         outcome["usage"] = add_usage(outcome["usage"], found.usage)
+        outcome["usage"]["seconds"] += time.monotonic() - began
         value, problem = found.value, found.problem
     outcome["structured"] = None if value is None else value.model_dump(mode="json")
     if value is None:

@@ -2,11 +2,11 @@
 
 import math
 import time
-from typing import Final, cast
+from typing import Any, Final, cast
 
 from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 
-from planloop.models import Answer, Steps, ask, read_reply, text_of
+from planloop.models import Answer, ModelSource, Steps, ask, read_reply, text_of
 from planloop.state import (
     AgentUpdate,
     MessageLog,
@@ -26,7 +26,7 @@ from ._events import emit
 from ._history import last_text, pending_calls
 from ._images import request_of
 from ._node import Node
-from ._stops import answer_call, make_stop, stopped
+from ._stops import SECONDS, answer_call, make_stop, stopped
 from ._stuck import LONGEST, cycle_length
 from ._view import View, as_log, view_of
 
@@ -34,6 +34,7 @@ STEPS_OF_A_TURN: Final = 5
 """Super-steps of one more turn: approve, act, think, compact, finish."""
 _TOKENS: Final = ("input_tokens", "output_tokens", "cost")
 _LEAST_WINDOW: Final = 1_024
+_TRIES: Final = 2
 
 
 def make_think(made_of: Thinker) -> Node:
@@ -69,13 +70,19 @@ def _brought_up(run: ReactRun, seconds: float) -> ReactRun:
 def timed(run: ReactRun, log: MessageLog) -> ReactRun:
     """The counts with the time that the latest tools took; side by side, the slowest counts."""
     took = [
-        float(message.response_metadata.get("seconds", 0.0))
+        _seconds(message.response_metadata.get(SECONDS))
         for message in log[run.get("timed", len(log)) :]  # an older checkpoint has no such count
         if isinstance(message, ToolMessage)
     ]
     usage = run["usage"].copy()
     usage["seconds"] += max(took, default=0.0)
     return {**run, "usage": usage, "timed": len(log)}
+
+
+def _seconds(noted: Any) -> float:
+    """What `act` noted; in an edited state anything may stand there."""
+    known = isinstance(noted, float) and 0 <= noted < math.inf
+    return noted if known else 0.0
 
 
 def _turn(
@@ -137,35 +144,55 @@ def _may_compact(made_of: Thinker, run: ReactRun) -> bool:
 def _ask(
     made_of: Thinker, state: ReactState, run: ReactRun, log: MessageLog, view: View
 ) -> Steps[Answer]:
-    """One reply. A request that the server finds too long is made smaller and sent once more.
+    """One reply, of the first model of the chain that gives one."""
+    answer = Answer()
+    for source in made_of.source.chain:
+        if source is not made_of.source:
+            view = _view(made_of, state, run, log, made_of.room_for(source))
+        answer = yield from _ask_one(made_of, state, run, log, view, source)
+        if answer.message is not None:
+            break
+    return answer
+
+
+def _ask_one(
+    made_of: Thinker,
+    state: ReactState,
+    run: ReactRun,
+    log: MessageLog,
+    view: View,
+    source: ModelSource,
+) -> Steps[Answer]:
+    """One reply of this model. A request that its server finds too long is sent once more, smaller.
 
     What is learnt of the window holds from then on, also for other runs of the same model.
     """
     answer = Answer()
-    for _ in range(2):
+    for _ in range(_TRIES):
         request = yield from request_of(view, made_of)
         answer = yield from ask(
-            made_of.source,
+            source,
             request,
             tools=made_of.registry.tools,
             choice=made_of.tool_choice,
             weight=view.tokens + made_of.overhead,
             seconds=_seconds_left(made_of, run),
+            alone=True,
         )
         if answer.failure is None or not answer.failure.overflow:
             break
         sent = view.tokens + made_of.overhead
-        made_of.source.window = _smaller(answer.failure.window or sent, sent)
-        smaller = _view(made_of, state, run, log)
+        source.window = _smaller(answer.failure.window or sent, sent, source.window)
+        smaller = _view(made_of, state, run, log, made_of.room_for(source))
         if smaller.tokens >= view.tokens:
             break
         view = smaller
     return answer
 
 
-def _smaller(told: int, sent: int) -> int:
+def _smaller(told: int, sent: int, known: int | None) -> int:
     """The window to keep to from now on, since the estimate of what was sent was too low."""
-    return max(min(told * 3 // 4, sent // 2), _LEAST_WINDOW)
+    return max(min(told * 3 // 4, sent // 2, known or sent), _LEAST_WINDOW)
 
 
 def _seconds_left(made_of: Thinker, run: ReactRun) -> float:

@@ -56,7 +56,7 @@ class Usage(TypedDict):
     input_tokens: int
     output_tokens: int
     seconds: float
-    """Wall-clock seconds."""
+    """Seconds of work. An agent does not count the time in which it waits for a person."""
     estimated: bool
     """True when a server did not report tokens and they were counted here instead."""
     models: NotRequired[dict[str, ModelUsage]]

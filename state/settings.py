@@ -57,7 +57,8 @@ class MemoryPolicy:
     """How much of the history a model is shown. The log in the state is never cut.
 
     Always shown: the system message, the task of this run with its images, the summary of what was
-    left out, and the last turn, each call with all its results.
+    left out, and the last turn, each call with all its results. These are sent even where they take
+    more than the window; results are cut first.
     """
 
     window_tokens: int = 32_000

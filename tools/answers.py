@@ -24,7 +24,7 @@ logger = logging.getLogger("planloop.tools")
 
 _SERDE: Final = JsonPlusSerializer()
 _ILLEGAL: Final = re.compile(r"[^a-zA-Z0-9_-]")
-_MOST_BLOCKS: Final = 50
+_MOST_IMAGES: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +83,13 @@ def _content(call: ToolCall, value: object, shown: Shown) -> str | list[Any]:
     name = safe_str(call.get("name") or "result")
     if isinstance(content, str):
         return _within(content, name, shown)
-    blocks = [
-        kept_image(block, name, shown.workspace)
-        if is_image(block)
-        else {**block, "text": _within(block["text"], name, shown)}
-        for block in content[:_MOST_BLOCKS]
-    ]
+    texts = "\n".join(block["text"] for block in content if not is_image(block))
+    pictures = [block for block in content if is_image(block)]
+    blocks = [kept_image(block, name, shown.workspace) for block in pictures[:_MOST_IMAGES]]
+    if len(pictures) > _MOST_IMAGES:
+        texts += f"\n[{len(pictures) - _MOST_IMAGES} more images left out]"
+    if texts:
+        blocks.insert(0, {"type": "text", "text": _within(texts, name, shown)})
     if any(map(is_image, blocks)):
         return blocks
     return cut_middle("\n".join(block["text"] for block in blocks), shown.limit)

@@ -29,7 +29,12 @@ _ENDINGS: Final = {
     "image/gif": "gif",
     "image/webp": "webp",
 }
-_DATA_URL: Final = re.compile(r"data:(image/[\w.+-]+);base64,", re.IGNORECASE)
+_HEADS: Final = {
+    b"\x89PNG": "image/png",
+    b"\xff\xd8\xff": "image/jpeg",
+    b"GIF8": "image/gif",
+}
+_DATA_URL: Final = re.compile(r"data:image/[\w.+-]+;base64,", re.IGNORECASE)
 _ILLEGAL: Final = re.compile(r"[^a-zA-Z0-9_-]")
 
 
@@ -59,14 +64,17 @@ def keep(data: bytes, name: str, ending: str, default: Path | None) -> str | Non
 def kept_image(block: Mapping[str, Any], name: str, default: Path | None) -> dict[str, Any]:
     """An image block that names a file instead of holding the bytes, or a text that says why not.
 
-    A block that already points elsewhere, by an address or a file id, stays as it is.
+    Only PNG, JPEG, GIF and WebP, which all servers know: one image that cannot be read makes them
+    refuse a whole request. An address on the web stays one.
     """
     found = _image_of(block)
     if found is None:
-        # Only an address on the web: a tool may not name files of the workspace to be sent away.
-        remote = str(_address(block)).startswith(("https://", "http://"))
-        known = remote or isinstance(block.get("file_id"), str)
-        return dict(block) if known else _text("[an image that cannot be read]")
+        # Made anew of the one address that was looked at: a tool may not name files of the
+        # workspace to be sent away.
+        address = str(_address(block))
+        if address.startswith("https://"):
+            return {"type": "image", "url": address}
+        return _text("[an image that cannot be read]")
     data, kind = found
     path = keep(data, name, _ENDINGS.get(kind, "bin"), default)
     if path is None:
@@ -86,14 +94,20 @@ def load_image(block: Mapping[str, Any], default: Path | None) -> dict[str, Any]
     if path is None or not path.startswith(f"{FOLDER}/"):
         return None
     try:
-        file = resolve_inside(current_workspace(default), path)
-        if not file.is_file() or file.stat().st_size > MAX_KEPT:
+        root = current_workspace(default)
+        file = resolve_inside(root, path)
+        if file.parent != (root / FOLDER).resolve() or not file.is_file():
+            return None
+        if file.stat().st_size > MAX_KEPT:
             return None
         data = file.read_bytes()
     except (OSError, ToolException):
         return None
     encoded = base64.b64encode(data).decode("ascii")
-    return {"type": "image", "base64": encoded, "mime_type": str(block.get("mime_type"))}
+    kind = _kind_of(data) or block.get("mime_type")
+    if kind not in _ENDINGS:
+        return None
+    return {"type": "image", "base64": encoded, "mime_type": kind}
 
 
 def _image_of(block: Mapping[str, Any]) -> tuple[bytes, str] | None:
@@ -102,16 +116,24 @@ def _image_of(block: Mapping[str, Any]) -> tuple[bytes, str] | None:
     source = source if isinstance(source, Mapping) else block
     address = _address(block)
     encoded: Any = source.get("base64") or source.get("data")
-    kind = source.get("mime_type") or source.get("media_type") or block.get("mimeType")
     if isinstance(address, str) and (head := _DATA_URL.match(address)):
-        encoded, kind = address[head.end() :], head.group(1).lower()
+        encoded = address[head.end() :]
     if not isinstance(encoded, str):
         return None
     try:
         data = base64.b64decode(encoded, validate=False)
     except (binascii.Error, ValueError):
         return None
-    return (data, kind if isinstance(kind, str) else "image/png") if data else None
+    declared = source.get("mime_type") or source.get("media_type") or block.get("mimeType")
+    kind = _kind_of(data) or (declared if declared in _ENDINGS else None)
+    return (data, kind) if data and kind else None
+
+
+def _kind_of(data: bytes) -> str | None:
+    """What image the bytes are, by how they begin."""
+    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        return "image/webp"
+    return next((kind for head, kind in _HEADS.items() if data.startswith(head)), None)
 
 
 def _address(block: Mapping[str, Any]) -> Any:

@@ -33,9 +33,9 @@ class Workers:
         with self._lock:
             spare = self._idle > 0
             self._idle -= spare
-        self._jobs.put((future, copy_context(), work))
-        if not spare:
+        if not spare:  # begun before the job is put, which nobody would do if it cannot begin
             threading.Thread(target=self._serve, name="planloop-tool", daemon=True).start()
+        self._jobs.put((future, copy_context(), work))
         return future
 
     def _serve(self) -> None:
