@@ -29,6 +29,7 @@ _LEAKED = re.compile(r"<(?:\|)?tool_call(?:\|)?>|<function=|\[TOOL_CALLS\]")
 _ACTION = re.compile(r"^Action:\s*([\w-]+)[ \t]*(?:\(|$)", re.MULTILINE)
 M = TypeVar("M", bound=BaseMessage)
 NAMELESS = "unnamed_tool"
+_ILLEGAL = re.compile(r"[^a-zA-Z0-9_-]")
 _CALL_KEYS = ("arguments", "parameters", "args")
 
 
@@ -199,7 +200,7 @@ def legal_name(name: str) -> str:
     >>> legal_name("functions.add"), legal_name("查询")
     ('functions_add', '__')
     """
-    return re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:64] or NAMELESS
+    return _ILLEGAL.sub("_", name)[:64] or NAMELESS
 
 
 _CALL_BLOCKS = ("tool_call", "tool_use", "invalid_tool_call", "function_call")

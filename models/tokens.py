@@ -30,6 +30,8 @@ _PIECES: Final = re.compile(
     r"|.",  # Chinese and most other scripts: a token a character
     re.DOTALL,
 )
+_A_NAME: Final = 2  # characters a token of names and ids, which is few
+_SHORT: Final = 12  # characters: names, ids and keys are read as they are
 _LONG_RUN: Final = re.compile(r"[A-Za-z0-9+/_-]{12,}")
 _RANDOM: Final = re.compile(
     r"(?=\D*\d)(?=[^A-Z]*[A-Z])(?=[^a-z]*[a-z])"
@@ -56,9 +58,12 @@ def count_text(text: str) -> int:
         starts = [int(n * step) for n in range(_SLICES)]
         sample = sum(count_text(text[at : at + _SLICE]) for at in starts)
         return sample * len(text) // (_SLICES * _SLICE)
-    count = len(_PIECES.findall(text)) + len(_UNREADABLE.findall(text))
-    more = sum(len(run) for run in _LONG_RUN.findall(text) if _RANDOM.match(run))
-    count += int(more * _MORE_FOR_RANDOM)
+    count = len(_PIECES.findall(text))
+    if len(text) >= _SHORT:
+        count += len(_UNREADABLE.findall(text))
+        if runs := _LONG_RUN.findall(text):
+            more = sum(len(run) for run in runs if _RANDOM.match(run))
+            count += int(more * _MORE_FOR_RANDOM)
     if not text.isascii():
         count += _MORE_FOR_ASTRAL * len(_ASTRAL.findall(text))
     return count
@@ -83,10 +88,10 @@ def count_message(message: BaseMessage) -> int:
     count = OVERHEAD
     count += count_text(content) if isinstance(content, str) else sum(map(_block, content))
     if isinstance(message, ToolMessage):
-        return count + count_text(str(message.tool_call_id)) + count_text(message.name or "")
+        return count + (len(message.tool_call_id) + len(message.name or "")) // _A_NAME
     if isinstance(message, AIMessage):
         for call in (*message.tool_calls, *message.invalid_tool_calls):
-            count += OVERHEAD + count_text(str(call["name"])) + count_text(str(call["id"]))
+            count += OVERHEAD + len(f"{call['name']}{call['id']}") // _A_NAME
             count += _block(call["args"]) if isinstance(call["args"], str) else _args(call["args"])
         reasoning = message.additional_kwargs.get("reasoning_content")
         count += count_text(reasoning) if isinstance(reasoning, str) else 0

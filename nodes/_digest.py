@@ -61,7 +61,9 @@ def digest_of(log: MessageLog) -> Digest:
     told = tuple(str(m.text) for m in fresh if m.type == "system" and m.text)
     rounds = (*known.rounds, *_rounds(log, known.count))[-WINDOW:]
     pictured = known.pictured or any(map(has_images, fresh))
-    known.call_ids.update(str(call["id"]) for message in fresh for call in _calls(message))
+    for message in fresh:
+        for call in _calls(message):
+            known.call_ids.add(str(call["id"]))
     made = Digest(
         len(log), known.told + told, weights, is_paired(fresh), rounds, pictured, known.call_ids
     )

@@ -15,6 +15,8 @@ def cycle_length(rounds: Sequence[Any]) -> int:
     (2, 0, 1)
     """
     for length in range(1, LONGEST + 1):
+        if len(rounds) < length * REPEATS or rounds[-1] != rounds[-1 - length]:
+            continue  # most turns end here
         tail = rounds[-length * REPEATS :]
         if len(tail) == length * REPEATS and all(
             tail[n] == tail[n % length] for n in range(len(tail))

@@ -83,12 +83,9 @@ def append_messages(log: Any, writes: Sequence[Any]) -> MessageLog:
 
 def _flatten(writes: Sequence[Any]) -> Iterable[BaseMessage]:
     for write in writes:
-        if isinstance(write, BaseMessage):
-            batch: Sequence[BaseMessage] = [write]
-        elif isinstance(write, list) and all(isinstance(item, BaseMessage) for item in write):
-            batch = write
-        else:
-            batch = convert_to_messages(write if isinstance(write, list) else [write])
+        given: list[Any] = write if isinstance(write, list) else [write]
+        others = [item for item in given if not isinstance(item, BaseMessage)]
+        batch: Sequence[BaseMessage] = convert_to_messages(given) if others else given
         for message in batch:
             yield (
                 message_chunk_to_message(message)

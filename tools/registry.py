@@ -150,8 +150,9 @@ class ToolRegistry:
 
     def _shown(self, entry: _Entry, limit: int | None) -> Shown:
         declared = entry.traits.max_output
-        limits = [number for number in (limit, declared) if number is not None]
-        return Shown(min(limits, default=MAX_OUTPUT), self.workspace)
+        if limit is None or declared is None:
+            return Shown(limit or declared or MAX_OUTPUT, self.workspace)
+        return Shown(min(limit, declared), self.workspace)
 
     def _accept(self, call: ToolCall) -> tuple[_Entry, ToolCall]:
         """Find the tool and read the arguments, or raise a ToolException for the model."""
