@@ -2,9 +2,10 @@
 
 from .ask import Answer, ask
 from .effects import Blocking, Effect, Invoke, Pause, Steps, aperform, perform
+from .events import emit
 from .failures import Failure
 from .load import DEFAULT_OPENAI_MODEL, default_model_name, load_model
-from .reply import Reply, is_approval, legal_name, looks_like_call, read_reply, text_of
+from .reply import Reply, is_approval, looks_like_call, read_reply, text_of
 from .source import ModelLike, ModelSource, as_source, model_roles
 from .structured import Structured, read_structured, structured
 from .tokens import IMAGE_TOKENS, count_message, count_text, count_tokens, cut_to_tokens
@@ -32,8 +33,8 @@ __all__ = [
     "count_tokens",
     "cut_to_tokens",
     "default_model_name",
+    "emit",
     "is_approval",
-    "legal_name",
     "load_model",
     "looks_like_call",
     "model_roles",

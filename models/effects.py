@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
 from langchain_core.runnables import Runnable, RunnableConfig
-from langgraph.config import get_stream_writer
+
+from .events import emit
 
 T = TypeVar("T")
 
@@ -80,11 +81,7 @@ class Pause:
         await asyncio.sleep(self.seconds)
 
     def _tell(self) -> None:
-        try:
-            write = get_stream_writer()
-        except (RuntimeError, KeyError):  # no graph around this code
-            return
-        write({"type": "retry", "seconds": round(self.seconds, 1), "why": self.why})
+        emit("retry", seconds=round(self.seconds, 1), why=self.why)
 
 
 def perform(steps: Steps[T]) -> T:

@@ -18,8 +18,9 @@ from langchain_core.messages import (
     ToolMessage,
 )
 
+from planloop.state import is_image
+
 Messages = Sequence[BaseMessage]
-IMAGE_BLOCKS: Final = ("image", "image_url", "input_image")
 IMAGE_NOTE: Final = "[an image, which this model cannot be shown]"
 _BEGIN: Final = "(The conversation so far:)"
 _SEEN: Final = "(I have the results.)"
@@ -61,21 +62,17 @@ def _blocks(message: BaseMessage) -> list[Any]:
     return message.content if isinstance(message.content, list) else []
 
 
-def _is_image(block: Any) -> bool:
-    return isinstance(block, dict) and block.get("type") in IMAGE_BLOCKS
-
-
 def _has_images(request: Messages) -> bool:
-    return any(_is_image(block) for message in request for block in _blocks(message))
+    return any(is_image(block) for message in request for block in _blocks(message))
 
 
 def _without_images(request: Messages) -> list[BaseMessage]:
     note = {"type": "text", "text": IMAGE_NOTE}
     return [
         message.model_copy(
-            update={"content": [note if _is_image(b) else b for b in _blocks(message)]}
+            update={"content": [note if is_image(b) else b for b in _blocks(message)]}
         )
-        if any(map(_is_image, _blocks(message)))
+        if any(map(is_image, _blocks(message)))
         else message
         for message in request
     ]
@@ -93,7 +90,7 @@ def _as_text(request: Messages) -> list[BaseMessage]:
 
 
 def _joined(message: BaseMessage) -> str:
-    images = sum(map(_is_image, _blocks(message)))
+    images = sum(map(is_image, _blocks(message)))
     return "\n".join(part for part in (str(message.text), *[IMAGE_NOTE] * images) if part)
 
 

@@ -19,7 +19,7 @@ from langchain_core.messages import (
 )
 from langchain_core.utils.json import parse_partial_json
 
-from planloop.state import cut_middle
+from planloop.state import NAMELESS, cut_middle, legal_name
 
 from .compat import BROKEN, says_something
 from .extract import find_json, without_thoughts
@@ -28,8 +28,6 @@ from .savable import are_counts, is_savable
 _LEAKED = re.compile(r"<(?:\|)?tool_call(?:\|)?>|<function=|\[TOOL_CALLS\]")
 _ACTION = re.compile(r"^Action:\s*([\w-]+)[ \t]*(?:\(|$)", re.MULTILINE)
 M = TypeVar("M", bound=BaseMessage)
-NAMELESS = "unnamed_tool"
-_ILLEGAL = re.compile(r"[^a-zA-Z0-9_-]")
 _CALL_KEYS = ("arguments", "parameters", "args")
 
 
@@ -192,15 +190,6 @@ def _storable(given: AIMessage, calls: list[ToolCall]) -> AIMessage:
             "usage_metadata": counts if are_counts(counts) else None,
         }
     )
-
-
-def legal_name(name: str) -> str:
-    """A name that servers accept in a replayed call; whether it is a tool is not decided here.
-
-    >>> legal_name("functions.add"), legal_name("查询")
-    ('functions_add', '__')
-    """
-    return _ILLEGAL.sub("_", name)[:64] or NAMELESS
 
 
 _CALL_BLOCKS = ("tool_call", "tool_use", "invalid_tool_call", "function_call")

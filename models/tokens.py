@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
-from planloop.state import cut_middle
+from planloop.state import cut_middle, is_image
 
 IMAGE_TOKENS: Final = 1_000
 """One image, whatever its bytes: servers scale it to tiles and charge some 250 to 1,600 tokens."""
@@ -92,7 +92,7 @@ def count_message(message: BaseMessage) -> int:
     if isinstance(message, AIMessage):
         for call in (*message.tool_calls, *message.invalid_tool_calls):
             count += OVERHEAD + len(f"{call['name']}{call['id']}") // _A_NAME
-            count += _block(call["args"]) if isinstance(call["args"], str) else _args(call["args"])
+            count += _guarded(_value, call["args"])
         reasoning = message.additional_kwargs.get("reasoning_content")
         count += count_text(reasoning) if isinstance(reasoning, str) else 0
     return count
@@ -100,10 +100,6 @@ def count_message(message: BaseMessage) -> int:
 
 def _block(block: Any) -> int:
     return _guarded(_weight, block)
-
-
-def _args(args: Any) -> int:
-    return _guarded(_value, args)
 
 
 def _guarded(count: Callable[[Any], int], what: Any) -> int:
@@ -116,13 +112,12 @@ def _guarded(count: Callable[[Any], int], what: Any) -> int:
 def _weight(block: Any) -> int:
     if not isinstance(block, Mapping):
         return count_text(str(block))
-    kind = str(block.get("type"))
-    if kind in ("image", "image_url", "input_image"):
+    if is_image(block):
         return IMAGE_TOKENS
     source = block.get("source")
     if isinstance(source, Mapping) and source.get("type") == "text":
         return _value(source.get("data"))  # a document in plain text, as long as it is
-    if kind in ("audio", "input_audio", "video", "file", "document"):
+    if block.get("type") in ("audio", "input_audio", "video", "file", "document"):
         return MEDIA_TOKENS
     said = block.get("text") or block.get("thinking") or block.get("reasoning")
     return count_text(said) if isinstance(said, str) else _value(block)

@@ -10,25 +10,23 @@ from .reply import readable_message
 from .tokens import count_message
 
 
-def usage_of(reply: BaseMessage | None, request: int, *, model: str = "", mode: str = "") -> Usage:
+def usage_of(reply: BaseMessage, request: int, *, model: str = "", mode: str = "") -> Usage:
     """Tokens of one call; `steps` is 1.
 
     Args:
-        reply: The model's message, or `None` if the call failed.
+        reply: The model's message.
         request: What was sent weighs this many tokens, for the estimate.
         model: The model's name; left out, the tokens are counted for no model.
         mode: How it was asked.
     """
-    reply = readable_message(reply) if reply is not None else None
+    reply = readable_message(reply)
     reported = reply.usage_metadata if isinstance(reply, AIMessage) else None
     read, written = (_count(reported, key) for key in ("input_tokens", "output_tokens"))
     usage = no_usage()
     usage["steps"] = 1
     usage["estimated"] = read is None or written is None
     usage["input_tokens"] = request if read is None else read
-    usage["output_tokens"] = (
-        written if written is not None else count_message(reply) if reply else 0
-    )
+    usage["output_tokens"] = count_message(reply) if written is None else written
     if model:
         usage["models"] = {
             model: ModelUsage(

@@ -14,7 +14,6 @@ from planloop.models import (
     ModelSource,
     Reply,
     count_text,
-    legal_name,
     looks_like_call,
     read_structured,
 )
@@ -26,6 +25,7 @@ from planloop.state import (
     StopReason,
     Usage,
     add_usage,
+    legal_name,
     one_line,
 )
 from planloop.tools import ToolPolicy, ToolRegistry, traits_of
@@ -135,8 +135,9 @@ def _call_reply(
     answers += [own(refused_name(made_of.registry, call)) for call in odd]
     work, again = _once([call for call in work if call not in odd])
     answers += again
-    room = _calls_left(made_of.budget, run["usage"])
-    late = work[room:] if room is not None else []
+    late = []
+    if (most := made_of.budget.tool_calls) is not None:
+        late = work[max(most - run["usage"]["tool_calls"], 0) :]
     answers += [answer_call(call, _hints.NO_CALLS_LEFT) for call in late]
     usage = run["usage"].copy()
     usage["tool_calls"] += len(work) - len(late)
@@ -175,10 +176,6 @@ def _terminated(
     closed = [answer_call(ends[0], "The run ends here.", status="success")]
     closed += [answer_call(call, "Not run: the first call has ended the run.") for call in ends[1:]]
     return {**update, "messages": [reply.message, *closed]}
-
-
-def _calls_left(budget: Budget, usage: Usage) -> int | None:
-    return None if budget.tool_calls is None else max(budget.tool_calls - usage["tool_calls"], 0)
 
 
 def decision_on(policy: ToolPolicy | None, registry: ToolRegistry, call: ToolCall) -> str:

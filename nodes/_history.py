@@ -7,7 +7,7 @@ from typing import Any
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, ToolCall, ToolMessage
 
 from planloop.models import text_of
-from planloop.tools import is_image
+from planloop.state import is_image
 
 UNANSWERED = "This call has no result: the run was stopped before it was answered."
 
@@ -79,7 +79,7 @@ def has_images(message: BaseMessage) -> bool:
 def images_of(message: BaseMessage) -> list[dict[str, Any]]:
     """The image blocks of a message."""
     content = message.content if isinstance(message.content, list) else []
-    return [block for block in content if isinstance(block, dict) and is_image(block)]
+    return [block for block in content if is_image(block)]
 
 
 def canonical(args: Any) -> str:

@@ -11,7 +11,8 @@ from typing import Any, Final
 from langchain_core.messages import AnyMessage, HumanMessage, ToolMessage
 
 from planloop.models import Blocking, ModelSource, Steps
-from planloop.tools import is_image, kept_path, load_image
+from planloop.state import is_image
+from planloop.tools import kept_path, load_image
 
 from ._decide import Thinker
 from ._history import has_images, images_of
@@ -66,7 +67,7 @@ def _picture(blocks: Sequence[dict[str, Any]]) -> HumanMessage:
 def _as_text(message: AnyMessage) -> AnyMessage:
     parts = [
         f"[image {kept_path(block) or ''}]".replace(" ]", "]")
-        if isinstance(block, dict) and is_image(block)
+        if is_image(block)
         else str(block.get("text", "") if isinstance(block, dict) else block)
         for block in message.content
     ]

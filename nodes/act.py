@@ -10,13 +10,12 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.config import get_config
 from langgraph.types import Command
 
-from planloop.models import Steps
+from planloop.models import Steps, emit
 from planloop.state import ActInput, MemoryPolicy, ReactState
 from planloop.tools import ToolPolicy, ToolRegistry, traits_of
 
 from . import _hints
 from ._decide import decision_on
-from ._events import emit
 from ._history import pending_calls
 from ._node import Node
 from ._stops import SECONDS, answer_call, result_id

@@ -11,11 +11,10 @@ from langchain_core.messages import (
     ToolMessage,
 )
 
-from planloop.models import Steps, ask, cut_to_tokens, text_of
+from planloop.models import Steps, ask, cut_to_tokens, emit, text_of
 from planloop.state import AgentUpdate, ReactState, Summary, add_usage, cut_middle
 
 from ._decide import Thinker
-from ._events import emit
 from ._history import canonical
 from ._node import Node
 from ._prompts import prompt

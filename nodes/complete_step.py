@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from planloop.models import emit
 from planloop.state import PlanningState, PlanningUpdate, PlanStep, enter, is_done
 
-from ._events import emit
 from ._node import Node
 
 

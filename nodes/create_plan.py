@@ -5,11 +5,10 @@ from typing import Any, Final
 from langchain_core.messages import HumanMessage, SystemMessage
 from langgraph.pregel import Pregel
 
-from planloop.models import Invoke, Steps, ask, read_reply
+from planloop.models import Invoke, Steps, ask, emit, read_reply
 from planloop.state import Plan, PlanError, PlanningState, PlanningUpdate, enter, plan_mark
 from planloop.tools import planning_tool
 
-from ._events import emit
 from ._node import Node
 from ._prompts import prompt
 from ._request import described

@@ -18,7 +18,7 @@ from planloop.state import (
     make_outcome,
     one_line,
 )
-from planloop.tools import in_thread
+from planloop.tools import in_thread, is_given_up
 
 from ._reading import Ran, read_result
 
@@ -116,8 +116,7 @@ class CallFunction:
         try:
             return await self._awaited()
         except asyncio.CancelledError as error:
-            caller = asyncio.current_task()
-            if caller is not None and caller.cancelling():
+            if is_given_up():
                 raise
             raise CancelledItself from error
 

@@ -1,9 +1,9 @@
 """The fallback plan: three broad steps, marked as such, when no plan could be made."""
 
+from planloop.models import emit
 from planloop.state import PlanningState, PlanningUpdate, enter, plan_mark
 from planloop.state import fallback_plan as three_steps
 
-from ._events import emit
 from ._node import Node
 
 

@@ -6,13 +6,7 @@ from typing import Final
 
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 
-from planloop.models import (
-    Blocking,
-    ModelSource,
-    Steps,
-    ask,
-    text_of,
-)
+from planloop.models import Blocking, ModelSource, Steps, ask, emit, text_of
 from planloop.state import (
     Budget,
     PlanningState,
@@ -31,7 +25,6 @@ from planloop.state import (
 
 from ._budget import priced, reached
 from ._checks import missing_files
-from ._events import emit
 from ._node import Node
 from ._prompts import prompt
 

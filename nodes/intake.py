@@ -4,9 +4,9 @@ import time
 
 from langgraph.types import Overwrite
 
+from planloop.models import emit
 from planloop.state import Plan, PlanningState, PlanningUpdate, adopt_plan, no_usage, plan_mark
 
-from ._events import emit
 from ._node import Node
 from ._request import asked_for
 from .generate import PlanMaker

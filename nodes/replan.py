@@ -5,7 +5,7 @@ from typing import Any
 
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 
-from planloop.models import Steps, structured
+from planloop.models import Steps, emit, structured
 from planloop.state import (
     Plan,
     PlanDraft,
@@ -20,7 +20,6 @@ from planloop.state import (
     update_plan,
 )
 
-from ._events import emit
 from ._node import Node
 from ._prompts import prompt
 from ._request import described

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from planloop.models import emit
 from planloop.state import (
     Plan,
     PlanningState,
@@ -16,7 +17,6 @@ from planloop.state import (
     one_line,
 )
 
-from ._events import emit
 from ._node import Node
 
 

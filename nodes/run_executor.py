@@ -5,11 +5,10 @@ from typing import Any, cast
 
 from langgraph.pregel import Pregel
 
-from planloop.models import Invoke, Steps
+from planloop.models import Invoke, Steps, emit
 from planloop.state import ExecutorTask, PlanningState, PlanningUpdate, outcome_patch
 
 from ._brief import task_for
-from ._events import emit
 from ._node import Node
 from .executors import Executor, Ran, make_runner
 

@@ -1,8 +1,8 @@
 """Select the steps to do next: the first ones that are open and need nothing unfinished."""
 
+from planloop.models import emit
 from planloop.state import PlanningState, PlanningUpdate, enter, ready_steps
 
-from ._events import emit
 from ._node import Node
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from langgraph.types import Send
 
+from planloop.models import emit
 from planloop.state import (
     PlanningState,
     PlanningUpdate,
@@ -16,7 +17,6 @@ from planloop.state import (
 )
 
 from ._brief import task_for
-from ._events import emit
 from ._node import Node
 
 

@@ -6,7 +6,7 @@ from typing import Any, Final, cast
 
 from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 
-from planloop.models import Answer, ModelSource, Steps, ask, read_reply, text_of
+from planloop.models import Answer, ModelSource, Steps, ask, emit, read_reply, text_of
 from planloop.state import (
     AgentUpdate,
     MessageLog,
@@ -22,7 +22,6 @@ from . import _hints
 from ._budget import reached
 from ._decide import Thinker, decide
 from ._digest import digest_of
-from ._events import emit
 from ._history import last_text, pending_calls
 from ._images import request_of
 from ._node import Node
@@ -92,7 +91,7 @@ def _turn(
     run, stop = _watch(made_of, state, run, log)
     if stop is not None:
         return (yield from _closing(made_of, state, run, log, stop))
-    view = _view(made_of, state, run, log)
+    view = _view(made_of, state, run, log, made_of.room)
     if view.gap and _may_compact(made_of, run):
         return AgentUpdate(run={**run, "compacting": True})
     answer = yield from _ask(made_of, state, run, log, view)
@@ -122,14 +121,12 @@ def _failed(run: ReactRun, log: MessageLog, answer: Answer) -> AgentUpdate:
     return stopped(run, reason, answer.problem, last_text(log, run["first"]), fatal=fatal)
 
 
-def _view(
-    made_of: Thinker, state: ReactState, run: ReactRun, log: MessageLog, window: int = 0
-) -> View:
+def _view(made_of: Thinker, state: ReactState, run: ReactRun, log: MessageLog, room: int) -> View:
     return view_of(
         log,
         run,
         system=made_of.system,
-        window=window or made_of.room,
+        window=room,
         summary=state.get("summary"),
     )
 

@@ -1,5 +1,6 @@
 """Typed state: plans, outcomes, the table of phases, the error tree. Imports nothing of ours."""
 
+from .blocks import IMAGE_BLOCKS, is_image
 from .brief import StepBrief
 from .changes import (
     adopt_plan,
@@ -92,11 +93,13 @@ from .schemas import (
 )
 from .settings import Budget, MemoryPolicy, RunContext, run_context
 from .tags import find_executor, normalise, unknown_tags
-from .text import cut_middle, join_ends, one_line
+from .text import NAMELESS, cut_middle, join_ends, legal_name, one_line
 
 __all__ = [
     "ASCII_MARKS",
+    "IMAGE_BLOCKS",
     "MARKS",
+    "NAMELESS",
     "NODE_PHASES",
     "PHASES",
     "TRANSITIONS",
@@ -178,7 +181,9 @@ __all__ = [
     "find_executor",
     "find_step",
     "is_done",
+    "is_image",
     "join_ends",
+    "legal_name",
     "lifecycle_mermaid",
     "make_outcome",
     "mark_step",

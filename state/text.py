@@ -1,5 +1,20 @@
 """Small changes to text that several layers need."""
 
+import re
+from typing import Final
+
+NAMELESS: Final = "unnamed_tool"
+_ILLEGAL: Final = re.compile(r"[^a-zA-Z0-9_-]")
+
+
+def legal_name(name: str) -> str:
+    """A name that servers accept in a replayed call, and file systems in a path.
+
+    >>> legal_name("functions.add"), legal_name("查询")
+    ('functions_add', '__')
+    """
+    return _ILLEGAL.sub("_", name)[:64] or NAMELESS
+
 
 def one_line(text: str, width: int = 0) -> str:
     """Collapse white space; with a width, cut to it with an ellipsis.

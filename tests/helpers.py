@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from langchain_core.messages import BaseMessage, ToolMessage
 from langchain_core.rate_limiters import BaseRateLimiter
 
@@ -12,6 +13,17 @@ from planloop.testing import ScriptedModel
 
 APPROVED = "[APPROVED]"
 LONG = 10.0  # seconds that no passing test waits for
+
+
+both_ways = pytest.mark.parametrize("awaited", [False, True])
+
+
+async def ended(graph: Any, awaited: bool, config: Any = None) -> dict[str, Any]:
+    """The end of a run that is awaited, or called in a thread."""
+    given = {"request": "x"}
+    if awaited:
+        return dict(await graph.ainvoke(given, config))
+    return dict(await asyncio.to_thread(graph.invoke, given, config))
 
 
 def plan_json(*names: str, **fields: Any) -> str:

@@ -8,11 +8,11 @@ from .policy import Decision, ToolPolicy
 from .process import ProcessResult, run_process
 from .python import python_tool
 from .registry import ToolRegistry
-from .results import clean, is_image, to_text
+from .results import clean, to_text
 from .terminate import terminate
 from .toolset import default_tools
 from .traits import Effect, OnReplay, ToolTraits, own, tool_traits, traits_of
-from .workers import in_thread
+from .workers import in_thread, is_given_up
 from .workspace import current_workspace, open_workspace, resolve_inside
 
 __all__ = [
@@ -29,7 +29,7 @@ __all__ = [
     "default_tools",
     "file_tools",
     "in_thread",
-    "is_image",
+    "is_given_up",
     "kept_path",
     "load_image",
     "open_workspace",

@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -13,17 +12,16 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.types import Command
 from pydantic import ValidationError
 
-from planloop.state import cut_middle
+from planloop.state import cut_middle, is_image, legal_name
 
 from .arguments import explain, is_wrong_arguments
 from .invoke import exit_text
 from .keep import keep, kept_image
-from .results import MAX_OUTPUT, is_image, safe_str, to_content, to_text
+from .results import MAX_OUTPUT, safe_str, to_content, to_text
 
 logger = logging.getLogger("planloop.tools")
 
 _SERDE: Final = JsonPlusSerializer()
-_ILLEGAL: Final = re.compile(r"[^a-zA-Z0-9_-]")
 _MOST_IMAGES: Final = 20
 
 
@@ -110,7 +108,7 @@ def _message(
 ) -> ToolMessage:
     return ToolMessage(
         content=content,
-        name=_ILLEGAL.sub("_", safe_str(call.get("name") or "unknown").strip())[:64],
+        name=legal_name(safe_str(call.get("name") or "unknown").strip()),
         tool_call_id=call.get("id") or "",
         status=status,
         artifact=artifact,

@@ -11,7 +11,7 @@ from langchain_core.tools import BaseTool, StructuredTool, Tool, ToolException
 
 from .direct import Direct, direct_form, is_heard
 from .results import to_content, to_text
-from .workers import BACKGROUND, WORKERS
+from .workers import BACKGROUND, WORKERS, is_given_up
 
 _GRACE: Final = 1.0  # seconds that a cancelled coroutine gets to clean up
 
@@ -72,8 +72,7 @@ class Runner:
             given = self.direct.arguments(call["args"])
             return Ending(_textual(await self.direct.coroutine(**given), False))
         except asyncio.CancelledError as error:
-            caller = asyncio.current_task()
-            if caller is not None and caller.cancelling():
+            if is_given_up():
                 raise
             return Ending(error=error)
         except BaseException as error:

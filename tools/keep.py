@@ -11,6 +11,8 @@ from typing import Any, Final
 
 from langchain_core.tools import ToolException
 
+from planloop.state import legal_name
+
 from .files import write_inside
 from .workspace import current_workspace, resolve_inside
 
@@ -35,7 +37,6 @@ _HEADS: Final = {
     b"GIF8": "image/gif",
 }
 _DATA_URL: Final = re.compile(r"data:image/[\w.+-]+;base64,", re.IGNORECASE)
-_ILLEGAL: Final = re.compile(r"[^a-zA-Z0-9_-]")
 
 
 def keep(data: bytes, name: str, ending: str, default: Path | None) -> str | None:
@@ -49,10 +50,10 @@ def keep(data: bytes, name: str, ending: str, default: Path | None) -> str | Non
     Returns:
         Its path inside the workspace; `None` if there is no workspace or it cannot be written.
     """
-    digest = blake2b(data, digest_size=6).hexdigest()
-    path = f"{FOLDER}/{_ILLEGAL.sub('_', name)[:40]}-{digest}.{ending}"
     if len(data) > MAX_KEPT:
         return None
+    digest = blake2b(data, digest_size=6).hexdigest()
+    path = f"{FOLDER}/{legal_name(name)[:40]}-{digest}.{ending}"
     try:
         write_inside(current_workspace(default), path, data)
     except ToolException as error:
@@ -76,7 +77,7 @@ def kept_image(block: Mapping[str, Any], name: str, default: Path | None) -> dic
             return {"type": "image", "url": address}
         return _text("[an image that cannot be read]")
     data, kind = found
-    path = keep(data, name, _ENDINGS.get(kind, "bin"), default)
+    path = keep(data, name, _ENDINGS[kind], default)
     if path is None:
         return _text(f"[{kind}, {len(data):,} bytes, not kept: the run has no workspace for it]")
     return {"type": "image", "url": SCHEME + path, "mime_type": kind}

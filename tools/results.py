@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
-from planloop.state import cut_middle, join_ends
+from planloop.state import IMAGE_BLOCKS, cut_middle, is_image, join_ends
 
 MAX_OUTPUT: Final = 8_000
 """Characters of a result that a model is shown, unless its tool declares another limit."""
@@ -15,7 +15,7 @@ NO_OUTPUT: Final = "(no output)"
 
 _ESCAPES: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?)")
 _SURROGATES: Final = re.compile("[\ud800-\udfff]")
-_BLOCKS: Final = frozenset({"text", "image", "image_url", "audio", "video", "file", "document"})
+_BLOCKS: Final = IMAGE_BLOCKS | {"text", "audio", "video", "file", "document"}
 
 
 def to_text(value: object) -> str:
@@ -50,11 +50,6 @@ def to_content(value: object) -> str | list[dict[str, Any]]:
         block if is_image(block) else {"type": "text", "text": clean(_block_text(block))}
         for block in value
     ]
-
-
-def is_image(block: object) -> bool:
-    """Whether a block of content is an image."""
-    return isinstance(block, dict) and block.get("type") in ("image", "image_url")
 
 
 def clean(text: str) -> str:
@@ -97,7 +92,7 @@ def _block_text(block: str | dict[str, Any]) -> str:
     if isinstance(block, str):
         return block
     text = block.get("text")
-    return text if isinstance(text, str) else f"[{block['type'].removesuffix('_url')}]"
+    return text if isinstance(text, str) else f"[{'image' if is_image(block) else block['type']}]"
 
 
 def _json(value: object) -> str:

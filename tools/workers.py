@@ -65,6 +65,12 @@ async def in_thread(function: Callable[..., T], *args: Any) -> T:
     return (await asyncio.wrap_future(WORKERS.submit(work)))()
 
 
+def is_given_up() -> bool:
+    """Whether who awaits this task has cancelled it; if not, the work has cancelled itself."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
 def _raised(error: BaseException) -> Any:
     raise error
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from helpers import APPROVED, LONG, plan_json, planner_of, stuck_until, valid
+from helpers import APPROVED, LONG, both_ways, ended, plan_json, planner_of, stuck_until, valid
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langchain_core.tools import tool
@@ -37,17 +37,6 @@ def reading(*functions: Callable[..., Any]) -> list[Any]:
 def look(n: int) -> str:
     """Look."""
     return f"seen {n}"
-
-
-both_ways = pytest.mark.parametrize("awaited", [False, True])
-
-
-async def ended(graph: Any, awaited: bool, config: Any = None) -> dict[str, Any]:
-    """The end of a run that is awaited, or called in a thread."""
-    given = {"request": "x"}
-    if awaited:
-        return dict(await graph.ainvoke(given, config))
-    return dict(await asyncio.to_thread(graph.invoke, given, config))
 
 
 async def test_c106_blocking_tools_of_two_runs_overlap_and_the_loop_goes_on() -> None:

@@ -7,7 +7,17 @@ from contextlib import closing
 from typing import Any
 
 import pytest
-from helpers import APPROVED, LONG, plan_json, planner_of, stuck_until, valid, verdicts
+from helpers import (
+    APPROVED,
+    LONG,
+    both_ways,
+    ended,
+    plan_json,
+    planner_of,
+    stuck_until,
+    valid,
+    verdicts,
+)
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
@@ -22,17 +32,6 @@ from planloop import (
 from planloop.testing import ScriptedModel, call
 
 CONFIG: Any = {"configurable": {"thread_id": "t"}}
-
-
-both_ways = pytest.mark.parametrize("awaited", [False, True])
-
-
-async def ended(graph: Any, awaited: bool, config: Any = None) -> dict[str, Any]:
-    """The end of a run that is awaited, or called in a thread."""
-    given = {"request": "x"}
-    if awaited:
-        return dict(await graph.ainvoke(given, config))
-    return dict(await asyncio.to_thread(graph.invoke, given, config))
 
 
 def plan_graph(saver: Any = None) -> Any:

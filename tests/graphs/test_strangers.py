@@ -87,6 +87,34 @@ def test_a_tool_cannot_have_files_of_the_workspace_sent_away(block: Any, tmp_pat
     assert "169.254" not in sent
 
 
+ENCODED = base64.b64encode(PNG).decode()
+DATA_URL = f"data:image/png;base64,{ENCODED}"
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        {"type": "image", "base64": ENCODED, "mime_type": "image/png"},
+        {"type": "image", "data": ENCODED, "mimeType": "image/png"},
+        {"type": "image", "source": {"type": "base64", "data": ENCODED, "media_type": "image/png"}},
+        {"type": "image_url", "image_url": {"url": DATA_URL}},
+        {"type": "image_url", "image_url": DATA_URL},
+        {"type": "input_image", "image_url": DATA_URL},
+    ],
+)
+def test_an_image_in_any_form_is_kept_as_a_file_and_shown(block: Any, tmp_path: Path) -> None:
+    def shot() -> list[dict[str, Any]]:
+        """Take a picture."""
+        return [block]
+
+    model = ScriptedModel([call("shot"), "done"])
+    context = RunContext(workspace=str(tmp_path))
+    end = create_react_graph(model, [shot]).invoke({"request": "x"}, context=context)
+    assert [file.read_bytes() for file in tmp_path.glob("tool_results/*.png")] == [PNG]
+    assert ENCODED not in repr(end["messages"])
+    assert ENCODED in repr(model.requests[-1].messages)
+
+
 class Refused(ValueError):
     """A server's 400."""
 

@@ -48,6 +48,7 @@ LOOP.append(LOOP)
         ({"计划": [1, None]}, '{"计划": [1, null]}'),
         ([{"type": "text", "text": "one"}, "two"], "one\ntwo"),
         ([{"type": "text", "text": "see"}, {"type": "image_url", "image_url": {}}], "see\n[image]"),
+        ([{"type": "input_image", "image_url": "x"}], "[image]"),
         ([{"type": "circle"}], '[{"type": "circle"}]'),
         (Point(x=1), '{"x": 1}'),
         ([Pair({1}, Point(x=2))], '[{"left": "{1}", "right": {"x": 2}}]'),

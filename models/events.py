@@ -7,4 +7,8 @@ from langgraph.config import get_stream_writer
 
 def emit(kind: str, **fields: Any) -> None:
     """Send `{"type": kind, ...}` on the custom stream; nothing happens when nobody listens."""
-    get_stream_writer()({"type": kind, **fields})
+    try:
+        write = get_stream_writer()
+    except (RuntimeError, KeyError):  # a model is asked without a graph around it
+        return
+    write({"type": kind, **fields})
