@@ -54,15 +54,13 @@ from .outcome import (
 )
 from .patches import PlanPatch, apply_patch, explain, outcome_patch
 from .plan import (
-    ASCII_MARKS,
-    MARKS,
     DraftStep,
     Plan,
     PlanDraft,
     PlanStep,
     PlanVersion,
     ShortDraft,
-    StepStatus,
+    StepFields,
     Verdict,
     as_plan,
     plan_mark,
@@ -92,6 +90,7 @@ from .schemas import (
     Summary,
 )
 from .settings import Budget, MemoryPolicy, RunContext, run_context
+from .status import ASCII_MARKS, MARKS, StepStatus, read_status
 from .tags import find_executor, normalise, unknown_tags
 from .text import NAMELESS, cut_middle, join_ends, legal_name, one_line
 
@@ -150,6 +149,7 @@ __all__ = [
     "RunError",
     "ShortDraft",
     "StepBrief",
+    "StepFields",
     "StepReport",
     "StepStatus",
     "Stop",
@@ -194,6 +194,7 @@ __all__ = [
     "plan_mark",
     "plan_outcome",
     "read_draft",
+    "read_status",
     "ready_steps",
     "report_text",
     "run_context",

@@ -63,7 +63,8 @@ def without_blanks(steps: Sequence[DraftStep]) -> list[DraftStep]:
 
 def without_repeats(steps: Sequence[DraftStep]) -> list[DraftStep]:
     """The steps without those that only say again what the step before them says."""
-    return [step for n, step in enumerate(steps) if n == 0 or step != steps[n - 1]]
+    bare = [step.model_copy(update={"label": ""}) for step in steps]
+    return [step for n, step in enumerate(steps) if n == 0 or bare[n] != bare[n - 1]]
 
 
 def read_draft(value: Any) -> PlanDraft:

@@ -1,27 +1,20 @@
 """The plan: ordered steps, what the model wrote about each, and what became of it."""
 
 import re
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic.json_schema import SkipJsonSchema
 from typing_extensions import TypedDict
 
 from .coerce import as_steps, as_texts
 from .errors import PlanError
-from .outcome import Outcome
+from .outcome import Outcome, Usage
+from .render import render_markdown, render_mermaid, render_text
+from .status import MARKS, StepStatus
 from .text import one_line
 
-StepStatus = Literal["not_started", "in_progress", "completed", "blocked"]
 PlanOrigin = Literal["model", "repaired", "fallback", "user"]
-
-MARKS: Final[dict[StepStatus, str]] = {
-    "not_started": "[ ]",
-    "in_progress": "[→]",
-    "completed": "[✓]",
-    "blocked": "[!]",
-}
-ASCII_MARKS: Final[dict[StepStatus, str]] = {**MARKS, "in_progress": "[>]", "completed": "[x]"}
-
 
 _OWN_ID = re.compile(r"s\d{1,9}")
 
@@ -35,8 +28,8 @@ class Verdict(TypedDict):
     """The words of the result that show it; empty when unknown."""
 
 
-class DraftStep(BaseModel):
-    """One step as a model writes it. Shape after URSA's PlanStep, with routing added."""
+class StepFields(BaseModel):
+    """What is written of a step. Shape after URSA's PlanStep, with routing added."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -67,6 +60,20 @@ class DraftStep(BaseModel):
     @classmethod
     def _plain_text(cls, value: Any) -> Any:
         return "" if value is None else str(value) if isinstance(value, int | float) else value
+
+
+class DraftStep(StepFields):
+    """One step as a model writes it."""
+
+    label: SkipJsonSchema[str] = Field(
+        default="", validation_alias=AliasChoices("label", "id"), max_length=200
+    )
+    """The id that a model gave it unasked, so that its other steps can name it."""
+
+    @field_validator("label", mode="before")
+    @classmethod
+    def _label_text(cls, value: Any) -> str:
+        return "" if value is None else str(value).strip()
 
 
 class PlanDraft(BaseModel):
@@ -102,7 +109,7 @@ class ShortDraft(BaseModel):
     steps: list[ShortStep] = Field(description="The steps in the order of work")
 
 
-class PlanStep(DraftStep):
+class PlanStep(StepFields):
     """One step with its record. Ids (`s1`, `s2`, …) are never used twice in a plan."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -123,7 +130,17 @@ class PlanStep(DraftStep):
     verified: bool = False
     """Whether every success criterion was checked and met."""
     routed_to: str = ""
-    """The executor that ran it, and why if it was not the one asked for."""
+    """The executor that ran it."""
+    routing: str = ""
+    """Why another executor ran it than the one that it asks for; empty where none did."""
+    started: float | None = None
+    """When the first attempt began, in seconds since the epoch."""
+    ended: float | None = None
+    """When the latest attempt ended, in seconds since the epoch."""
+    usage: Usage | None = None
+    """What all its attempts spent together."""
+    sub_plan: "Plan | None" = None
+    """The plan by which its executor did it, if that is a planning graph."""
 
     @property
     def text(self) -> str:
@@ -194,47 +211,36 @@ class Plan(BaseModel):
             counts[step.status] += 1
         return {**counts, "total": len(self.steps)}
 
-    def render(self, *, ascii_only: bool = False, width: int = 200, limit: int = 200) -> str:
-        """Draw the plan as people and executors read it, in the form of OpenManus' PlanningTool.
+    def render(
+        self,
+        form: Literal["text", "markdown"] = "text",
+        *,
+        ascii_only: bool = False,
+        width: int = 200,
+        limit: int = 200,
+    ) -> str:
+        """Draw the plan.
 
         Args:
+            form: `text`: as people and executors read it, in the form of OpenManus' PlanningTool;
+                `markdown`: what is written of each step, as URSA prints a plan.
             ascii_only: Use marks that any console shows.
-            width: Characters a line may have; longer text is cut with an ellipsis.
-            limit: Steps that are drawn; those around the current one are kept.
+            width: Characters a line of text may have; longer ones are cut with an ellipsis.
+            limit: Steps that are drawn as text; those around the current one are kept.
         """
-        marks = ASCII_MARKS if ascii_only else MARKS
-        counts = self.counts()
-        done, total = counts["completed"], counts["total"]
-        percent = 100 * done / total if total else 0.0
-        title = f"Plan: {one_line(self.title, width)} (ID: {self.id})"
-        lines = [
-            title,
-            "=" * min(len(title), 80),
-            f"Progress: {done}/{total} steps completed ({percent:.1f}%)",
-            "Status: " + ", ".join(f"{counts[s]} {s.replace('_', ' ')}" for s in MARKS),
-            "",
-            "Steps:",
-        ]
-        first = self._first_shown(limit)
-        if first:
-            lines.append(f"   … {first} earlier steps …")
-        for index, step in enumerate(self.steps[first : first + limit], first):
-            lines.append(f"{index}. {marks[step.status]} {one_line(step.text, width)}")
-            if step.notes:
-                lines.append(f"   Notes: {one_line(step.notes, width)}")
-        if (left := total - first - limit) > 0:
-            lines.append(f"   … {left} later steps …")
-        text = "\n".join(lines)
-        return text.replace("…", "...") if ascii_only else text
+        if form == "markdown":
+            return render_markdown(self, ascii_only=ascii_only)
+        return render_text(self, ascii_only=ascii_only, width=width, limit=limit)
 
-    def _first_shown(self, limit: int) -> int:
-        """Index of the first drawn step, so that the first open one is among them."""
-        opened = (n for n, step in enumerate(self.steps) if step.status != "completed")
-        wanted = next(opened, 0) - limit // 2
-        return max(0, min(wanted, len(self.steps) - limit))
+    def to_mermaid(self) -> str:
+        """The plan as a Mermaid flowchart: an arrow a dependency, a colour a status."""
+        return render_mermaid(self)
 
     def __str__(self) -> str:
         return self.render()
+
+
+PlanStep.model_rebuild()
 
 
 def _with_ids(steps: list[Any]) -> list[Any]:

@@ -6,7 +6,8 @@ from typing import Literal
 from typing_extensions import TypedDict
 
 from .outcome import StopReason, Usage
-from .plan import Plan, PlanOrigin, PlanStep, StepStatus
+from .plan import Plan, PlanOrigin, PlanStep
+from .status import StepStatus
 
 PlanOutcome = Literal["completed", "completed_unverified", "partial", "failed", "cancelled"]
 

@@ -5,12 +5,12 @@ from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 from .errors import PlanError
-from .plan import DraftStep, Plan, PlanStep
+from .plan import DraftStep, Plan, PlanStep, StepFields
 from .tags import normalise
 
 
 def check_rules(
-    steps: Sequence[DraftStep], *, max_steps: int, executors: Sequence[str] = ()
+    steps: Sequence[StepFields], *, max_steps: int, executors: Sequence[str] = ()
 ) -> None:
     """Hold a list of steps against the bounds and the registered executors.
 
@@ -23,6 +23,9 @@ def check_rules(
         raise PlanError(
             f"The plan has {len(steps)} steps, at most {max_steps} are allowed: merge some."
         )
+    labels = [label for step in steps if (label := _label(step))]
+    if twice := sorted({label for label in labels if labels.count(label) > 1}):
+        raise PlanError(f"Two steps have the id '{twice[0]}': give each step its own, or none.")
     known = {normalise(name) for name in executors}
     for index, step in enumerate(steps):
         if step.executor and known and normalise(step.executor) not in known:
@@ -33,11 +36,12 @@ def check_rules(
 
 
 def resolve_dependencies(
-    steps: Sequence[DraftStep], *, ids: Sequence[str] = (), finished: Sequence[str] = ()
+    steps: Sequence[StepFields], *, ids: Sequence[str] = (), finished: Sequence[str] = ()
 ) -> list[dict[str, Any]]:
     """The steps as plain fields, with `depends_on` turned into step ids.
 
-    A dependency may be written as an id, as the position counted from 1, or as a step's name.
+    A dependency may be written as an id, as the position counted from 1, as a step's name, or as
+    the id that the model gave that step; this last one counts first.
 
     Args:
         ids: Ids that the steps will have; default `s1`, `s2`, …
@@ -53,6 +57,7 @@ def resolve_dependencies(
     # A model numbers a new list from s1 again; ids that there are go first.
     lookup = {f"s{n}": step_id for n, step_id in enumerate(own, 1)} | lookup
     lookup |= {step_id: step_id for step_id in own}
+    lookup |= {_label(step): i for step, i in zip(steps, own, strict=True) if _label(step)}
     fields = []
     for index, step in enumerate(steps):
         needed = []
@@ -63,10 +68,15 @@ def resolve_dependencies(
                 raise PlanError(f"steps[{index}].depends_on '{name}' is unknown: use {valid}.")
             needed.append(found)
         wanted = list(dict.fromkeys(needed))
-        fields.append({name: getattr(step, name) for name in DraftStep.model_fields})
+        fields.append({name: getattr(step, name) for name in StepFields.model_fields})
         fields[-1]["depends_on"] = wanted
     _refuse_cycles({step_id: f["depends_on"] for step_id, f in zip(own, fields, strict=True)})
     return fields
+
+
+def _label(step: StepFields) -> str:
+    """The id that a model gave a step, in the spelling that names are compared in."""
+    return step.label.casefold() if isinstance(step, DraftStep) else ""
 
 
 def _refuse_cycles(needs: dict[str, list[str]]) -> None:

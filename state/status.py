@@ -1,9 +1,18 @@
-"""The moves between step statuses, and the words that models use for them."""
+"""The statuses of steps: their marks, the moves between them, the words models use for them."""
 
-from typing import Final
+from typing import Final, Literal
 
 from .errors import PlanError
-from .plan import StepStatus
+
+StepStatus = Literal["not_started", "in_progress", "completed", "blocked"]
+
+MARKS: Final[dict[StepStatus, str]] = {
+    "not_started": "[ ]",
+    "in_progress": "[→]",
+    "completed": "[✓]",
+    "blocked": "[!]",
+}
+ASCII_MARKS: Final[dict[StepStatus, str]] = {**MARKS, "in_progress": "[>]", "completed": "[x]"}
 
 STATUS_MOVES: Final[dict[StepStatus, frozenset[StepStatus]]] = {
     "not_started": frozenset({"in_progress", "completed", "blocked"}),

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from planloop.errors import WrongUse
-from planloop.state import DraftStep, Plan, one_line
+from planloop.state import Plan, StepFields, one_line
 
 _HELP = """\
 # One step a line: NAME -- DESCRIPTION. Change, move, add or remove lines.
@@ -41,7 +41,7 @@ def text_of(plan: Plan) -> str:
 def steps_of(plan: Plan, text: str) -> list[dict[str, Any]]:
     """Read edited lines back; a line with the id of a step keeps its criteria and the rest."""
     known = {step.id: step for step in plan.steps}
-    fields = list(DraftStep.model_fields)
+    fields = list(StepFields.model_fields)
     steps = []
     for line in text.splitlines():
         match = _LINE.fullmatch(line.strip())
