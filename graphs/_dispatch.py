@@ -16,6 +16,7 @@ class DispatchState(ExecutorTask):
 
     outcome: Outcome
     observations: str
+    sub_plan: dict[str, Any] | None
 
 
 class DispatchOutput(TypedDict):
@@ -23,6 +24,7 @@ class DispatchOutput(TypedDict):
 
     outcome: Outcome
     observations: str
+    sub_plan: dict[str, Any] | None
 
 
 def create_dispatch(

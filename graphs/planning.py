@@ -15,10 +15,14 @@ from planloop.nodes import (
     ExecutorLike,
     Node,
     PlanMaker,
+    Roster,
     Router,
+    Verifier,
     as_executors,
     hand_over,
     make_approve_plan,
+    make_ask_person,
+    make_clarify,
     make_complete_step,
     make_create_plan,
     make_create_plan_by_tool,
@@ -32,6 +36,7 @@ from planloop.nodes import (
     make_select_step,
     make_start_step,
     make_verify_step,
+    make_verify_task,
 )
 from planloop.state import (
     Budget,
@@ -41,12 +46,14 @@ from planloop.state import (
     RunContext,
     WrongUse,
 )
+from planloop.tools import Check, checks_of
 
 from ._dispatch import create_dispatch
 from ._routes import (
     AFTER_APPROVAL,
     AFTER_COMPLETE,
     AFTER_ERROR,
+    AFTER_FALLBACK,
     AFTER_PLAN,
     AFTER_REPLAN,
     AFTER_VERIFY,
@@ -55,6 +62,7 @@ from ._routes import (
 from .planner import create_planner_graph
 
 PlanningGraph = CompiledStateGraph[PlanningState, RunContext, PlanningInput, PlanningOutput]
+_Builder = StateGraph[PlanningState, RunContext, PlanningInput, PlanningOutput]
 
 
 def create_planning_graph(
@@ -64,8 +72,11 @@ def create_planning_graph(
     default_executor: str | None = None,
     planner: Literal["reflect", "tool"] = "reflect",
     max_reflections: int = 1,
+    clarify: int = 0,
     approve_plan: bool = False,
     verify: bool = True,
+    checks: Mapping[str, Check] | None = None,
+    verify_task: bool = False,
     max_attempts: int = 2,
     max_replans: int = 1,
     stop_on_blocked: bool = False,
@@ -91,17 +102,25 @@ def create_planning_graph(
         default_executor: Who does steps that name nobody; default is the first.
         planner: `reflect`: generate and review; `tool`: one call of the planning tool.
         max_reflections: Reviews of a plan at most.
-        approve_plan: Ask a person before the first step.
-        verify: Have success criteria judged by the model of role `judge`.
+        clarify: Questions to a person before planning, at most.
+        approve_plan: Ask a person before the first step, and again when the plan was made anew.
+        verify: Have success criteria checked by code where they name a check, else judged by the
+            model of role `judge`, which may also change steps that have not begun.
+        checks: Checks by name, besides `file` and `regex`: a criterion `name: argument` is
+            decided by the check of that name. `command_check("pytest")` makes one that runs
+            programs; without one no plan runs a command.
+        verify_task: Have the results of a completed plan held against the request, and plan anew
+            where they do not answer it.
         max_attempts: Executor runs for one step at most.
         max_replans: New plans after failures at most.
-        stop_on_blocked: End the run when a step is blocked.
+        stop_on_blocked: End the run when a step is blocked; else what needs it is blocked, and
+            the other steps go on.
         max_parallel_steps: Independent steps that may run side by side.
         max_plan_steps: Steps that a plan may have.
         strict_tags: Refuse a plan that names an unknown executor in a tag.
         budget: What the whole plan may spend; each executor has its own besides.
         checkpointer: Where runs are saved; `None` inherits that of a graph around this one.
-        store: LangGraph's store.
+        store: LangGraph's store; with one, a running plan hears `Runs.note`, `pause`, `cancel`.
 
     Raises:
         WrongUse: No executor, an unknown default executor, an unknown role.
@@ -110,7 +129,6 @@ def create_planning_graph(
     default = default_executor or next(iter(workers))
     if default not in workers:
         raise WrongUse(f"default_executor '{default}' is none of {', '.join(workers)}.")
-    names = tuple(workers)
     roles = model_roles(model, ("planner", "reviewer", "judge", "summary"))
     maker = PlanMaker(
         roles["planner"],
@@ -118,8 +136,11 @@ def create_planning_graph(
         max_plan_steps,
         strict_tags,
     )
-    routes = Routes(approve_plan=approve_plan, budget=budget)
-    graph: PlanningGraph = (
+    verifier = Verifier(roles["judge"], checks_of(checks), verify, may_revise=not approve_plan)
+    bounds = Bounds(max_attempts, max_replans, stop_on_blocked)
+    routes = Routes(approve_plan, budget, max_replans, verify_task)
+    after_complete = [*AFTER_COMPLETE, "verify_task"] if verify_task else AFTER_COMPLETE
+    builder: _Builder = (
         StateGraph(
             PlanningState,
             context_schema=RunContext,
@@ -131,31 +152,50 @@ def create_planning_graph(
         .add_node("fallback_plan", make_fallback_plan())
         .add_node("approve_plan", make_approve_plan(maker))
         .add_node("select_step", make_select_step(max_parallel_steps))
-        .add_node("start_step", make_start_step(names, default))
-        .add_node("run_executor", _executor_node(workers))
-        .add_node("verify_step", make_verify_step(roles["judge"], verify=verify))
+        .add_node("start_step", make_start_step(Roster(workers, default, max_attempts)))
+        .add_node("run_executor", _executor_node(workers, budget))
+        .add_node("verify_step", make_verify_step(verifier))
         .add_node("complete_step", make_complete_step())
-        .add_node(
-            "report_error", make_report_error(Bounds(max_attempts, max_replans, stop_on_blocked))
-        )
+        .add_node("report_error", make_report_error(bounds))
         .add_node("replan", make_replan(maker))
         .add_node("final_summary", make_final_summary(roles["summary"], budget))
         .add_edge(START, "intake")
-        .add_edge("intake", "create_plan")
+        .add_edge("intake", "clarify" if clarify else "create_plan")
         .add_conditional_edges("create_plan", Router(routes.after_plan), AFTER_PLAN)
-        .add_conditional_edges("fallback_plan", Router(routes.after_fallback), AFTER_PLAN[:2])
+        .add_conditional_edges("fallback_plan", Router(routes.after_fallback), AFTER_FALLBACK)
         .add_conditional_edges("approve_plan", Router(routes.after_approval), AFTER_APPROVAL)
         .add_edge("select_step", "start_step")
         .add_conditional_edges("start_step", Router(hand_over), ["run_executor"])
         .add_edge("run_executor", "verify_step")
         .add_conditional_edges("verify_step", Router(routes.after_verify), AFTER_VERIFY)
-        .add_conditional_edges("complete_step", Router(routes.after_complete), AFTER_COMPLETE)
+        .add_conditional_edges("complete_step", Router(routes.after_complete), after_complete)
         .add_conditional_edges("report_error", Router(routes.after_error), AFTER_ERROR)
-        .add_conditional_edges("replan", Router(routes.next_step), AFTER_REPLAN)
+        .add_conditional_edges("replan", Router(routes.after_replan), AFTER_REPLAN)
         .add_edge("final_summary", END)
-        .compile(checkpointer=checkpointer, store=store, name="planning")
     )
+    if clarify:
+        _add_questions(builder, routes, roles["planner"], clarify)
+    if verify_task:
+        _add_task_check(builder, routes, roles["judge"])
+    graph: PlanningGraph = builder.compile(checkpointer=checkpointer, store=store, name="planning")
     return graph
+
+
+def _add_questions(builder: _Builder, routes: Routes, source: ModelSource, most: int) -> None:
+    """Questions before planning, one at a time."""
+    after = Router(routes.after_clarify)
+    builder.add_node("clarify", make_clarify(source, most))
+    builder.add_node("ask_person", make_ask_person())
+    for node in ("clarify", "ask_person"):
+        builder.add_conditional_edges(node, after, ["ask_person", "create_plan"])
+
+
+def _add_task_check(builder: _Builder, routes: Routes, source: ModelSource) -> None:
+    """A check of the whole before the summary."""
+    builder.add_node("verify_task", make_verify_task(source))
+    builder.add_conditional_edges(
+        "verify_task", Router(routes.after_task), ["replan", "final_summary"]
+    )
 
 
 def _plan_node(
@@ -174,8 +214,8 @@ def _plan_node(
     return make_create_plan(graph, max_reflections=max_reflections)
 
 
-def _executor_node(workers: Mapping[str, Executor]) -> Node:
+def _executor_node(workers: Mapping[str, Executor], budget: Budget) -> Node:
     """A lone executor is drawn as itself; several as a graph with a node for each."""
     if len(workers) == 1:
-        return make_run_executor(next(iter(workers.values())))
-    return make_dispatch(create_dispatch(workers))
+        return make_run_executor(next(iter(workers.values())), budget)
+    return make_dispatch(create_dispatch(workers), budget)

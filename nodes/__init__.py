@@ -2,11 +2,13 @@
 
 from ._budget import reached
 from ._decide import Thinker, ToolChoice
+from ._nesting import capped
 from ._node import Node, Router
 from ._prompts import prompt
 from .act import due_calls, make_act
 from .approve import calls_to_approve, make_approve
 from .approve_plan import make_approve_plan
+from .clarify import make_ask_person, make_clarify
 from .compact import make_compact
 from .complete_step import is_passed, make_complete_step
 from .create_plan import make_create_plan, make_create_plan_by_tool
@@ -22,9 +24,10 @@ from .replan import make_replan
 from .report_error import Bounds, make_report_error
 from .run_executor import make_dispatch, make_executor_node, make_run_executor
 from .select_step import make_select_step
-from .start_step import hand_over, make_start_step
+from .start_step import Roster, hand_over, make_start_step
 from .think import make_think
-from .verify_step import make_verify_step
+from .verify_step import Verifier, make_verify_step
+from .verify_task import make_verify_task
 
 __all__ = [
     "Bounds",
@@ -32,17 +35,22 @@ __all__ = [
     "ExecutorLike",
     "Node",
     "PlanMaker",
+    "Roster",
     "Router",
     "Thinker",
     "ToolChoice",
+    "Verifier",
     "as_executors",
     "calls_to_approve",
+    "capped",
     "due_calls",
     "hand_over",
     "is_passed",
     "make_act",
     "make_approve",
     "make_approve_plan",
+    "make_ask_person",
+    "make_clarify",
     "make_compact",
     "make_complete_step",
     "make_create_plan",
@@ -63,6 +71,7 @@ __all__ = [
     "make_start_step",
     "make_think",
     "make_verify_step",
+    "make_verify_task",
     "prompt",
     "reached",
 ]

@@ -1,20 +1,28 @@
 """The brief: what an executor is told about its step, and what it is not asked to do."""
 
+import time
+from collections.abc import Sequence
+from typing import cast
+
 from langgraph.config import get_config
 
-from planloop.state import ExecutorTask, Plan, PlanStep, StepBrief, cut_middle
+from planloop.state import ExecutorTask, Plan, PlanningState, PlanStep, StepBrief, Usage, cut_middle
 
 RESULTS_ROOM = 6_000  # characters of earlier results
 LATEST = 5  # earlier results that are told where a step names no dependencies
 SHOWN_STEPS = 30
+ADVICE = 5  # latest notes of the person
 
 
-def task_for(plan: Plan, step: PlanStep) -> ExecutorTask:
-    """The step with its brief, as plain data."""
-    return ExecutorTask(brief=make_brief(plan, step).to_dict(), executor=step.routed_to)
+def task_for(state: PlanningState, step: PlanStep) -> ExecutorTask:
+    """The step with its brief, as plain data; and what the plan has spent so far."""
+    brief = make_brief(state["plan"], step, state.get("advice") or ())
+    spent = {**state["usage"], "seconds": time.time() - state["started"]}
+    spent.pop("models", None)
+    return ExecutorTask(brief=brief.to_dict(), executor=step.routed_to, spent=cast(Usage, spent))
 
 
-def make_brief(plan: Plan, step: PlanStep) -> StepBrief:
+def make_brief(plan: Plan, step: PlanStep, advice: Sequence[str] = ()) -> StepBrief:
     """Brief an executor on one step of a plan."""
     results = earlier_results(plan, step)
     plan_text = plan.render(limit=SHOWN_STEPS, width=120)
@@ -25,7 +33,7 @@ def make_brief(plan: Plan, step: PlanStep) -> StepBrief:
         attempt=step.attempts,
         results=results,
         plan_text=plan_text,
-        prompt=_text(plan, step, results, plan_text),
+        prompt=_text(plan, step, results, plan_text, advice),
         idempotency_key=f"{thread}:{plan.id}:{step.id}:{step.attempts}",
     )
 
@@ -38,9 +46,13 @@ def earlier_results(plan: Plan, step: PlanStep) -> dict[str, str]:
     return {s.id: cut_middle(s.result, share) for s in wanted}
 
 
-def _text(plan: Plan, step: PlanStep, results: dict[str, str], plan_text: str) -> str:
+def _text(
+    plan: Plan, step: PlanStep, results: dict[str, str], plan_text: str, advice: Sequence[str]
+) -> str:
     title = step.name if step.name == step.description else f"{step.name}\n{step.description}"
     parts = [f"The request:\n{plan.request}"]
+    if advice:
+        parts.append("The person adds:\n" + "\n".join(f"- {note}" for note in advice[-ADVICE:]))
     if results:
         told = (f"[{key}] {plan.step(key).text}:\n{text}" for key, text in results.items())
         parts.append("Results of earlier steps:\n" + "\n".join(told))

@@ -10,6 +10,7 @@ from pydantic import TypeAdapter
 from planloop.models import read_reply, text_of, usage_of
 from planloop.state import (
     Outcome,
+    Plan,
     StopReason,
     add_usage,
     cut_middle,
@@ -31,6 +32,8 @@ class Ran:
 
     outcome: Outcome
     observations: str = ""
+    sub_plan: dict[str, Any] | None = None
+    """The plan by which it was done, as plain data, if a planning graph did it."""
 
 
 def read_result(result: Any) -> Ran:
@@ -47,7 +50,7 @@ def read_result(result: Any) -> Ran:
     if isinstance(found := result.get("outcome"), Mapping) and found.get("reason") in REASONS:
         return Ran(_completed(found), seen)
     if isinstance(report := result.get("report"), Mapping):
-        return Ran(_of_sub_plan(report, str(result.get("summary") or "")), seen)
+        return _of_sub_plan(report, str(result.get("summary") or ""), result.get("plan"))
     return Ran(_of_agent(messages, result.get("structured_response")), seen)
 
 
@@ -108,15 +111,24 @@ def _completed(found: Mapping[str, Any]) -> Outcome:
     return _OUTCOME.validate_python({**filled, "success": found.get("success", filled["success"])})
 
 
-def _of_sub_plan(report: Mapping[str, Any], summary: str) -> Outcome:
-    done = report.get("outcome") in ("completed", "completed_unverified")
-    return make_outcome(
-        "terminated",
-        f"The sub-plan ended {report.get('outcome')}.",
-        success=done,
+def _of_sub_plan(report: Mapping[str, Any], summary: str, plan: Any) -> Ran:
+    """What a plan within a plan comes to: done only if it is completed."""
+    ended = str(report.get("outcome"))
+    counts = report.get("counts") or {}
+    progress = f"{counts.get('completed', 0)} of {counts.get('total', 0)} steps completed"
+    outcome = make_outcome(
+        "cancelled" if ended == "cancelled" else "terminated",
+        f"The sub-plan ended {ended.replace('_', ', ')}: {progress}.",
+        success=ended in ("completed", "completed_unverified"),
         answer=summary,
         usage=report.get("usage"),
     )
+    told = "\n".join(
+        f"[{step['id']}] {step['status']}: {one_line(step['result'] or step['notes'], 300)}"
+        for step in report.get("steps") or []
+    )
+    inner = plan.model_dump(mode="json") if isinstance(plan, Plan) else None
+    return Ran(outcome, cut_middle(told, _OBSERVED), inner)
 
 
 def observations(messages: Sequence[BaseMessage]) -> str:

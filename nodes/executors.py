@@ -2,11 +2,15 @@
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
 from langchain_core.messages import HumanMessage
+from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables.config import var_child_runnable_config
+from langgraph.config import get_config
 from langgraph.errors import GraphBubbleUp, GraphRecursionError
 from langgraph.pregel import Pregel
 
@@ -35,6 +39,8 @@ class Executor:
         target: A compiled graph with `messages`, or a function `(brief) -> str | Outcome`,
             sync or async.
         description: What it is good for; planners read this.
+        stand_in: Name of the executor that makes the last attempt at a step which this one has
+            failed; empty if nobody does.
 
     Raises:
         WrongUse: The target is neither.
@@ -42,6 +48,7 @@ class Executor:
 
     target: Any
     description: str = ""
+    stand_in: str = ""
 
     def __post_init__(self) -> None:
         if not isinstance(self.target, Pregel) and not callable(self.target):
@@ -69,10 +76,14 @@ def as_executors(given: Any) -> dict[str, Executor]:
         raise WrongUse("No executors: give at least one graph or function that does the steps.")
     if bad := [name for name in named if not str(name).strip() or {":", "|"} & set(str(name))]:
         raise WrongUse(f"{bad[0]!r} cannot name an executor: use words without ':' and '|'.")
-    return {
+    executors = {
         str(name): value if isinstance(value, Executor) else Executor(value)
         for name, value in named.items()
     }
+    for name, executor in executors.items():
+        if executor.stand_in and executor.stand_in not in executors:
+            raise WrongUse(f"The stand-in of {name}, '{executor.stand_in}', is no executor.")
+    return executors
 
 
 def _name_of(executor: Any) -> str:
@@ -101,10 +112,12 @@ class CallFunction:
 
     function: Callable[[StepBrief], Any]
     brief: StepBrief
+    config: RunnableConfig
 
     def run(self) -> Any:
         try:
-            result = self.function(self.brief)
+            with _within(self.config):
+                result = self.function(self.brief)
         except asyncio.CancelledError as error:
             raise CancelledItself from error
         if inspect.iscoroutine(result):
@@ -121,21 +134,42 @@ class CallFunction:
             raise CancelledItself from error
 
     async def _awaited(self) -> Any:
-        if inspect.iscoroutinefunction(self.function):
-            return await self.function(self.brief)
-        result = await in_thread(self.function, self.brief)
-        return await result if inspect.isawaitable(result) else result
+        with _within(self.config):
+            if inspect.iscoroutinefunction(self.function):
+                return await self.function(self.brief)
+            result = await in_thread(self.function, self.brief)
+            return await result if inspect.isawaitable(result) else result
 
 
-def make_runner(executor: Executor) -> Callable[[Mapping[str, Any]], Steps[Ran]]:
-    """How this executor does a step, given the plain brief. Never fails: it ends in an outcome."""
+@contextmanager
+def _within(config: RunnableConfig) -> Iterator[None]:
+    """Let graphs that are called in here inherit the config, in this task."""
+    token = var_child_runnable_config.set(config)
+    try:
+        yield
+    finally:
+        var_child_runnable_config.reset(token)
+
+
+Runner = Callable[[Mapping[str, Any], RunnableConfig], Steps[Ran]]
+
+
+def make_runner(executor: Executor) -> Runner:
+    """How this executor does a step, given the plain brief and the config of what is in the step.
+
+    Never fails: it ends in an outcome.
+    """
     target = executor.target
 
-    def run(brief: Mapping[str, Any]) -> Steps[Ran]:
+    def run(brief: Mapping[str, Any], inner: RunnableConfig) -> Steps[Ran]:
         if isinstance(target, Pregel):
             given = {"messages": [HumanMessage(brief["prompt"])]}
-            return _guarded(Invoke(target, given, {"recursion_limit": SUPER_STEPS}))
-        return _guarded(CallFunction(target, StepBrief.from_dict(brief)))
+            config: RunnableConfig = {**inner, "recursion_limit": SUPER_STEPS}
+            return _guarded(Invoke(target, given, config))
+        outer = get_config()
+        own = {**outer.get("configurable", {}), **inner.get("configurable", {})}
+        around: RunnableConfig = {**outer, "configurable": own}
+        return _guarded(CallFunction(target, StepBrief.from_dict(brief), around))
 
     return run
 

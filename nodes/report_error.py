@@ -1,10 +1,12 @@
 """Report what failed, and decide: try again, plan again, block, or stop."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
-from planloop.models import emit
+from planloop.models import Steps
 from planloop.state import (
+    Halt,
     Plan,
     PlanningState,
     PlanningUpdate,
@@ -17,7 +19,12 @@ from planloop.state import (
     one_line,
 )
 
+from ._inbox import read_inbox
+from ._nesting import tell
 from ._node import Node
+from .complete_step import steered
+
+_ORDER: Final[tuple[Recovery, ...]] = ("none", "retry", "block", "replan", "stop")
 
 
 @dataclass(frozen=True)
@@ -32,20 +39,24 @@ class Bounds:
 def make_report_error(bounds: Bounds) -> Node:
     """The node `report_error`."""
 
-    def report_error(state: PlanningState) -> PlanningUpdate:
+    def report_error(state: PlanningState) -> Steps[PlanningUpdate]:
         phase = enter(state["phase"], "ERROR_REPORTED")
-        plan, recovery = state["plan"], "none"
+        plan, recovery = state["plan"], _ORDER[0]
         patch: dict[str, Any] = {}
+        halt: Halt | None = None
+        known = state.get("failures") or []
         for step_id in state["active"]:
             step = plan.step(step_id)
-            why, decided = reason_of(step), decide(step, bounds, state["replans"])
+            why, decided = reason_of(step), decide(step, bounds, state["replans"], known)
             if decided == "replan" and recovery == "replan":
                 decided = "block"  # one new plan answers for one failure; the model sees both
             changes = _changes(plan, step, decided, why)
             plan = apply_patch(plan, changes)
             patch = {key: {**patch.get(key, {}), **changes.get(key, {})} for key in patch | changes}
-            recovery = _worst(recovery, decided)
-            emit(
+            recovery = max(recovery, decided, key=_ORDER.index)
+            if step.outcome and step.outcome.get("abort"):
+                halt = Halt(kind="aborted", reason=f"{step_id} aborted the plan: {why}")
+            tell(
                 "phase",
                 phase=phase,
                 step=step_id,
@@ -53,7 +64,11 @@ def make_report_error(bounds: Bounds) -> Node:
                 reason=why,
                 recovery=decided,
             )
-        return PlanningUpdate(plan=patch, phase=phase, recovery=recovery)  # type: ignore[typeddict-item]  # a Recovery
+        update = PlanningUpdate(plan=patch, phase=phase, recovery=recovery)
+        heard = yield from read_inbox(state)
+        if halt is None:
+            return {**update, **(heard if recovery == "stop" else steered(heard))}
+        return {**update, **heard, "halt": halt}
 
     return Node(report_error)
 
@@ -71,15 +86,33 @@ def reason_of(step: PlanStep) -> str:
     return "not met: " + "; ".join(one_line(text, 300) for text in told)
 
 
-def decide(step: PlanStep, bounds: Bounds, replans: int) -> Recovery:
-    """What follows a failed attempt."""
-    if step.outcome and step.outcome.get("fatal"):
+def decide(step: PlanStep, bounds: Bounds, replans: int, known: Sequence[str]) -> Recovery:
+    """What follows a failed attempt.
+
+    Args:
+        known: Failures that a new plan has answered already, see `failure_key`; a plan that comes
+            to the same again is not answered by yet another one.
+    """
+    if step.outcome and (step.outcome.get("fatal") or step.outcome.get("abort")):
         return "stop"
-    if step.attempts < bounds.max_attempts:
+    if step.attempts < bounds.max_attempts and not _is_stalled(step):
         return "retry"
-    if replans < bounds.max_replans:
+    if replans < bounds.max_replans and failure_key(step) not in known:
         return "replan"
     return "stop" if bounds.stop_on_blocked else "block"
+
+
+def _is_stalled(step: PlanStep) -> bool:
+    """A step that was sent back and came to the very same result; an error may pass."""
+    done = step.outcome is not None and is_done(step.outcome)
+    return done and len(step.fingerprints) > 1 and step.fingerprints[-1] == step.fingerprints[-2]
+
+
+def failure_key(step: PlanStep) -> str:
+    """What tells one failure from another: what came out, and after an error also of what."""
+    latest = step.fingerprints[-1] if step.fingerprints else ""
+    done = step.outcome is not None and is_done(step.outcome)
+    return latest if done else f"{latest} {one_line(step.text, 200).casefold()}"
 
 
 def _changes(plan: Plan, step: PlanStep, decided: Recovery, why: str) -> dict[str, Any]:
@@ -87,8 +120,3 @@ def _changes(plan: Plan, step: PlanStep, decided: Recovery, why: str) -> dict[st
         return {step.id: {"status": "not_started", "notes": why}}
     blocked = {step.id: {"status": "blocked", "notes": why}}
     return blocked if decided == "replan" else {**blocked, **blocked_dependents(plan, step.id)}
-
-
-def _worst(left: str, right: str) -> str:
-    order = ("none", "retry", "block", "replan", "stop")
-    return max(left, right, key=order.index)

@@ -1,48 +1,59 @@
 """Run the executor of one step: its own graph, or a function."""
 
+import time
 from collections.abc import Mapping
 from typing import Any, cast
 
 from langgraph.pregel import Pregel
 
-from planloop.models import Invoke, Steps, emit
-from planloop.state import ExecutorTask, PlanningState, PlanningUpdate, outcome_patch
+from planloop.models import Invoke, Steps
+from planloop.state import (
+    Budget,
+    ExecutorTask,
+    PlanningState,
+    PlanningUpdate,
+    add_usage,
+    outcome_patch,
+)
 
 from ._brief import task_for
+from ._nesting import inner_config, tell
 from ._node import Node
-from .executors import Executor, Ran, make_runner
+from ._reading import Ran
+from .executors import Executor, make_runner
 
 
-def make_run_executor(executor: Executor) -> Node:
+def make_run_executor(executor: Executor, budget: Budget) -> Node:
     """The node `run_executor` where there is one executor: it is drawn as that executor's graph."""
     run = make_runner(executor)
 
     def run_executor(given: ExecutorTask | PlanningState) -> Steps[PlanningUpdate]:
         task = _task(given)
-        ran = yield from run(task["brief"])
+        ran = yield from run(task["brief"], _inner(task, budget))
         return _recorded(task, ran)
 
     return Node(run_executor, inner=executor.target)
 
 
-def make_dispatch(dispatch: Pregel[Any, Any, Any, Any]) -> Node:
+def make_dispatch(dispatch: Pregel[Any, Any, Any, Any], budget: Budget) -> Node:
     """The node `run_executor` where there are several: a small graph with a node for each."""
 
     def run_executor(given: ExecutorTask | PlanningState) -> Steps[PlanningUpdate]:
         task = _task(given)
-        result = yield Invoke(dispatch, task)
-        return _recorded(task, Ran(result["outcome"], result["observations"]))
+        result = yield Invoke(dispatch, task, _inner(task, budget))
+        ran = Ran(result["outcome"], result["observations"], result.get("sub_plan"))
+        return _recorded(task, ran)
 
     return Node(run_executor, inner=dispatch)
 
 
 def make_executor_node(name: str, executor: Executor) -> Node:
-    """One executor's node of the dispatch graph."""
+    """One executor's node of the dispatch graph, which has the step's config already."""
     run = make_runner(executor)
 
     def run_one(task: ExecutorTask) -> Steps[Mapping[str, Any]]:
-        ran = yield from run(task["brief"])
-        return {"outcome": ran.outcome, "observations": ran.observations}
+        ran = yield from run(task["brief"], {})
+        return {"outcome": ran.outcome, "observations": ran.observations, "sub_plan": ran.sub_plan}
 
     return Node(run_one, name, inner=executor.target)
 
@@ -51,13 +62,24 @@ def _task(given: Any) -> ExecutorTask:
     """The task that was sent, or that of the one step in work."""
     if "brief" in given:
         return cast(ExecutorTask, given)
-    return task_for(given["plan"], given["plan"].step(given["active"][0]))
+    return task_for(given, given["plan"].step(given["active"][0]))
+
+
+def _inner(task: ExecutorTask, budget: Budget) -> Any:
+    return inner_config(str(task["brief"]["step"]["id"]), budget, task["spent"])
 
 
 def _recorded(task: ExecutorTask, ran: Ran) -> PlanningUpdate:
-    step_id = task["brief"]["step"]["id"]
-    patch = {**outcome_patch(ran.outcome), "observations": ran.observations}
-    emit(
+    step = task["brief"]["step"]
+    step_id = step["id"]
+    spent = add_usage(step["usage"], ran.outcome["usage"])
+    spent.pop("models", None)  # the whole plan's usage has them
+    patch = {**outcome_patch(ran.outcome), "usage": spent, "ended": round(time.time(), 3)}
+    if ran.observations or step["observations"]:
+        patch["observations"] = ran.observations
+    if ran.sub_plan is not None:
+        patch["sub_plan"] = ran.sub_plan
+    tell(
         "phase",
         phase="EXECUTOR_RUN",
         step=step_id,

@@ -1,11 +1,12 @@
 """Start the selected steps: mark them, count the attempt, write the briefs, hand them over."""
 
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from langgraph.types import Send
 
-from planloop.models import emit
 from planloop.state import (
     PlanningState,
     PlanningUpdate,
@@ -17,10 +18,37 @@ from planloop.state import (
 )
 
 from ._brief import task_for
+from ._nesting import tell
 from ._node import Node
+from .executors import Executor
 
 
-def make_start_step(executors: Sequence[str], default: str) -> Node:
+@dataclass(frozen=True)
+class Roster:
+    """Who does which step."""
+
+    executors: Mapping[str, Executor]
+    default: str
+    max_attempts: int
+
+    def route(self, step: PlanStep) -> tuple[str, str]:
+        """The executor for the next attempt, and why if it is not the one that the step names.
+
+        The last attempt goes to the stand-in of an executor that has failed, if it has one.
+        """
+        names = tuple(self.executors)
+        found, why = find_executor(step, names), ""
+        if found is None and (asked := unknown_tags(step, names)):
+            known = ", ".join(names)
+            why = f"It asks for '{asked[0]}', which is none of {known}."
+        name = found or self.default
+        stand_in = self.executors[name].stand_in
+        if stand_in and 0 < step.attempts == self.max_attempts - 1:
+            return stand_in, f"{why} {name} has failed; {stand_in} stands in for it.".strip()
+        return name, why and f"{why} {name} did it."
+
+
+def make_start_step(roster: Roster) -> Node:
     """The node `start_step`."""
 
     def start_step(state: PlanningState) -> PlanningUpdate:
@@ -28,21 +56,30 @@ def make_start_step(executors: Sequence[str], default: str) -> Node:
         warnings: list[str] = []
         for step_id in state["active"]:
             step = state["plan"].step(step_id)
-            executor, why = routed(step, executors, default)
-            warnings += [why] if why else []
-            patch[step_id] = {
-                "status": "in_progress",
-                "attempts": step.attempts + 1,
-                "routed_to": executor,
-            }
+            executor, why = roster.route(step)
+            if why and why != step.routing:
+                warnings.append(f"{step_id}: {why}")
+            patch[step_id] = _started(step, executor, why)
         plan = apply_patch(state["plan"], patch)
         started = [plan.step(step_id) for step_id in state["active"]]
         phase = enter(state["phase"], "IN_PROGRESS")
         for step in started:
-            emit("phase", phase=phase, step=step.id, executor=step.routed_to, attempt=step.attempts)
+            tell("phase", phase=phase, step=step.id, executor=step.routed_to, attempt=step.attempts)
         return PlanningUpdate(plan=patch, phase=phase, warnings=warnings)
 
     return Node(start_step)
+
+
+def _started(step: PlanStep, executor: str, why: str) -> dict[str, Any]:
+    """What changes; what stays as it is costs no bytes."""
+    changes = {
+        "status": "in_progress",
+        "attempts": step.attempts + 1,
+        "routed_to": executor,
+        "routing": why,
+        "started": step.started or round(time.time(), 3),
+    }
+    return {key: value for key, value in changes.items() if value != getattr(step, key)}
 
 
 def hand_over(state: PlanningState) -> str | list[Send]:
@@ -54,17 +91,4 @@ def hand_over(state: PlanningState) -> str | list[Send]:
     steps = [state["plan"].step(step_id) for step_id in state["active"]]
     if len(steps) == 1:
         return "run_executor"
-    return [Send("run_executor", task_for(state["plan"], step)) for step in steps]
-
-
-def routed(step: PlanStep, executors: Sequence[str], default: str) -> tuple[str, str]:
-    """The executor for a step, and a warning if it is not the one that the step asks for."""
-    if found := find_executor(step, executors):
-        return found, ""
-    if asked := unknown_tags(step, executors):
-        known = ", ".join(executors)
-        return (
-            default,
-            f"{step.id} asks for '{asked[0]}', which is none of {known}: {default} did it.",
-        )
-    return default, ""
+    return [Send("run_executor", task_for(state, step)) for step in steps]

@@ -12,6 +12,7 @@ from .changes import (
     update_plan,
 )
 from .coerce import decode
+from .diff import plan_diff
 from .errors import (
     AnswerError,
     EmptyRequest,
@@ -30,6 +31,7 @@ from .errors import (
     WorkspaceError,
     WrongUse,
 )
+from .facts import Facts
 from .lifecycle import (
     NODE_PHASES,
     PHASES,
@@ -66,13 +68,16 @@ from .plan import (
     plan_mark,
 )
 from .plan_channel import PlanChannel, PlanState
+from .plan_text import plan_lines, read_plan_lines
 from .report import PlanReport, StepReport, build_report, plan_outcome, report_text
+from .revise import StepChange, changes_of, extended, not_begun, revise
 from .rules import blocked_dependents, ready_steps
 from .schemas import (
     ActInput,
     AgentUpdate,
     Approval,
     ExecutorTask,
+    Halt,
     PlannerInput,
     PlannerOutput,
     PlannerState,
@@ -81,6 +86,7 @@ from .schemas import (
     PlanningOutput,
     PlanningState,
     PlanningUpdate,
+    Question,
     ReactInput,
     ReactOutput,
     ReactRun,
@@ -111,7 +117,9 @@ __all__ = [
     "DraftStep",
     "EmptyRequest",
     "ExecutorTask",
+    "Facts",
     "FinishedThread",
+    "Halt",
     "IllegalTransition",
     "MemoryPolicy",
     "MessageLog",
@@ -140,6 +148,7 @@ __all__ = [
     "PlanningState",
     "PlanningUpdate",
     "Price",
+    "Question",
     "ReactInput",
     "ReactOutput",
     "ReactRun",
@@ -149,6 +158,7 @@ __all__ = [
     "RunError",
     "ShortDraft",
     "StepBrief",
+    "StepChange",
     "StepFields",
     "StepReport",
     "StepStatus",
@@ -171,12 +181,14 @@ __all__ = [
     "as_plan",
     "blocked_dependents",
     "build_report",
+    "changes_of",
     "cost_of",
     "create_plan",
     "cut_middle",
     "decode",
     "enter",
     "explain",
+    "extended",
     "fallback_plan",
     "find_executor",
     "find_step",
@@ -189,14 +201,19 @@ __all__ = [
     "mark_step",
     "no_usage",
     "normalise",
+    "not_begun",
     "one_line",
     "outcome_patch",
+    "plan_diff",
+    "plan_lines",
     "plan_mark",
     "plan_outcome",
     "read_draft",
+    "read_plan_lines",
     "read_status",
     "ready_steps",
     "report_text",
+    "revise",
     "run_context",
     "unknown_tags",
     "update_plan",

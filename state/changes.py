@@ -8,7 +8,8 @@ from pydantic import ValidationError
 
 from .errors import IllegalTransition, PlanError
 from .patches import apply_patch, explain
-from .plan import DraftStep, Plan, PlanDraft, PlanOrigin, PlanStep, PlanVersion
+from .plan import DraftStep, Plan, PlanDraft, PlanOrigin, PlanStep
+from .revise import next_version
 from .rules import check_rules, resolve_dependencies
 from .status import STATUS_MOVES, read_status
 
@@ -152,20 +153,8 @@ def update_plan(
         _carried(plan.step(old), field) if old else PlanStep(**field, id=new)
         for old, new, field in zip(kept, ids, fields, strict=True)
     ]
-    version = PlanVersion(
-        version=plan.version,
-        reason=reason,
-        steps=[step.model_dump(mode="json") for step in plan.steps],
-    )
-    return plan.model_copy(
-        update={
-            "steps": [*front, *merged],
-            "title": draft.title or plan.title,
-            "version": plan.version + 1,
-            "next_step": number,
-            "history": [*plan.history, version],
-        }
-    )
+    title = draft.title or plan.title
+    return next_version(plan, [*front, *merged], reason, title=title, next_step=number)
 
 
 def _wanted_ids(steps: Any) -> list[str]:

@@ -82,6 +82,8 @@ class Outcome(TypedDict):
     """The answer as the agent's `answer_schema` wants it; `None` if the model did not give it."""
     fatal: NotRequired[bool]
     """True when trying again cannot help, such as a refused key or an unknown model."""
+    abort: NotRequired[bool]
+    """True when the run asks that the whole plan be ended; its own step is not done."""
 
 
 def no_usage() -> Usage:
@@ -174,4 +176,4 @@ def is_done(outcome: Outcome) -> bool:
     Only such a run may complete a step: an exhausted budget, a loop or an error never does.
     """
     ended = outcome["reason"] in ("final_answer", "terminated")
-    return ended and outcome["success"] is not False
+    return ended and outcome["success"] is not False and not outcome.get("abort")

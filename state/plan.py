@@ -139,6 +139,8 @@ class PlanStep(StepFields):
     """When the latest attempt ended, in seconds since the epoch."""
     usage: Usage | None = None
     """What all its attempts spent together."""
+    fingerprints: list[str] = Field(default_factory=list)
+    """What each attempt came to, as a short hash: two equal ones in a row got no further."""
     sub_plan: "Plan | None" = None
     """The plan by which its executor did it, if that is a planning graph."""
 

@@ -11,7 +11,7 @@ from .lifecycle import Phase
 from .messages import Messages
 from .outcome import AgentStatus, Outcome, StopReason, Usage, add_usage
 from .patches import PlanPatch
-from .plan import Plan, PlanDraft
+from .plan import Plan, PlanDraft, Verdict
 from .plan_channel import PlanState
 from .report import PlanReport
 
@@ -26,6 +26,8 @@ class Stop(TypedDict):
     fatal: bool
     limit: NotRequired[str]
     """The budget that ended it; empty if none did."""
+    abort: NotRequired[bool]
+    """The run asks that the whole plan around it be ended."""
 
 
 class ReactRun(TypedDict):
@@ -61,9 +63,27 @@ Recovery = Literal["none", "retry", "replan", "block", "stop"]
 class Approval(TypedDict):
     """What a person said of a plan."""
 
-    decision: Literal["accepted", "rejected", "cancelled", "unclear"]
+    decision: Literal["accepted", "rejected", "cancelled", "unclear", "pending"]
     comment: str
     """Why it was sent back, or why the answer could not be used."""
+    reason: NotRequired[str]
+    """Why the plan is shown again, after it was made anew."""
+
+
+class Halt(TypedDict):
+    """Why a plan ends before its steps do."""
+
+    kind: Literal["cancelled", "aborted"]
+    reason: str
+    """One sentence."""
+
+
+class Question(TypedDict):
+    """A question asked before planning, and what the person said; empty while it is open."""
+
+    question: str
+    options: list[str]
+    answer: str
 
 
 class Summary(TypedDict):
@@ -161,6 +181,9 @@ class PlanningInput(TypedDict, total=False):
     request: str
     messages: Messages
     plan: Plan | PlanDraft | dict[str, Any] | list[Any]
+    follow_up: Literal["", "new", "extend"]
+    """On a finished thread: plan with the earlier plan and its results in sight (`new`), or put
+    further steps behind it (`extend`). Without it a run knows nothing of earlier ones."""
 
 
 class PlanningOutput(TypedDict):
@@ -193,7 +216,30 @@ class PlanningState(TypedDict):
     """Ids of the steps in work."""
     recovery: Recovery
     replans: int
+    failures: list[str]
+    """Fingerprints of the failures that a new plan has answered already."""
+    revisions: int
+    """How often a verdict has changed steps that had not begun."""
+    facts: dict[str, list[str]]
+    """`Facts` as plain data."""
+    root_causes: list[str]
+    """What the planner named as the cause of each failure that it planned around."""
     approval: Approval
+    follow_up: NotRequired[str]
+    earlier: dict[str, Any] | None
+    """The earlier plan on this thread, if this run follows it up."""
+    questions: list[Question]
+    advice: list[str]
+    """Notes of the person for this run, oldest first."""
+    steer: str
+    """New notes that the plan has not been fitted to yet."""
+    heard: list[str]
+    """Keys of the person's latest words, which the store may forget now."""
+    paused: bool
+    """The person asked to wait before the next step."""
+    halt: Halt | None
+    task_check: Verdict | None
+    """Whether the results answer the request, if that was checked."""
     started: float
     """Seconds since the epoch."""
     usage: Annotated[Usage, add_usage]
@@ -228,6 +274,8 @@ class ExecutorTask(TypedDict):
     brief: dict[str, Any]
     """A `StepBrief` as plain data."""
     executor: str
+    spent: Usage
+    """What the whole plan has spent before this step."""
 
 
 class PlanningUpdate(TypedDict, total=False):
@@ -242,7 +290,20 @@ class PlanningUpdate(TypedDict, total=False):
     active: list[str]
     recovery: Recovery
     replans: int
+    failures: list[str]
+    revisions: int
+    facts: dict[str, list[str]]
+    root_causes: list[str]
     approval: Approval
+    follow_up: str
+    earlier: dict[str, Any] | None
+    questions: list[Question]
+    advice: list[str]
+    steer: str
+    heard: list[str]
+    paused: bool
+    halt: Halt | None
+    task_check: Verdict | None
     started: float
     usage: Usage
     warnings: list[str]

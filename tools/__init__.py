@@ -1,5 +1,6 @@
 """The tool contract, the registry, the policy, and the tools we ship."""
 
+from .checks import Check, checks_of
 from .files import file_tools
 from .keep import kept_path, load_image
 from .people import ask_human
@@ -16,6 +17,7 @@ from .workers import in_thread, is_given_up
 from .workspace import current_workspace, open_workspace, resolve_inside
 
 __all__ = [
+    "Check",
     "Decision",
     "Effect",
     "OnReplay",
@@ -24,6 +26,7 @@ __all__ = [
     "ToolRegistry",
     "ToolTraits",
     "ask_human",
+    "checks_of",
     "clean",
     "current_workspace",
     "default_tools",

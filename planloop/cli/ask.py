@@ -8,7 +8,7 @@ from rich.text import Text
 from planloop.state import Plan, as_plan
 
 from .answers import refusal
-from .edit import edited_steps
+from .edit import edited_text
 from .questions import question_text
 from .screen import Screen
 
@@ -69,7 +69,7 @@ def _ask_plan(screen: Screen, asked: Mapping[str, Any]) -> Any:
         if word.lower() in ("c", "cancel"):
             return False
         if word.lower() in ("e", "edit"):
-            return {"action": "edit", "steps": edited_steps(plan, lambda: _lines(screen))}
+            return {"action": "edit", "text": edited_text(plan, lambda: _lines(screen))}
         if word.lower() in _NO:
             comment = comment.strip() or ask_line(screen, "What should change? ")
             if comment:

@@ -95,7 +95,7 @@ def reply(messages: list[BaseMessage]) -> str | AIMessage:
 
 
 def _verdict(task: str) -> str:
-    place = next(n for n, step in enumerate(STEPS) if f"Step: {step['name']}" in task)
+    place = next(n for n in range(4) if f"Step s{n + 1}: " in task)
     criterion = STEPS[place]["success_criteria"][0]
     verdict = {"criterion": criterion, "verdict": "met", "evidence": EVIDENCE[place]}
     return json.dumps({"verdicts": [verdict]})

@@ -65,6 +65,9 @@ def test_every_edge_of_the_lifecycle_is_a_move_that_the_table_allows() -> None:
         ("PLAN_CREATED", "PLAN_CREATED"),
         ("FALLBACK_PLAN", "PLAN_CREATED"),
         ("PLAN_CREATED", "FALLBACK_PLAN"),
+        # A plan that was made anew is sent back to `replan`, the first one to `create_plan`.
+        ("COMPLETED", "PLAN_CREATED"),
+        ("ERROR_REPORTED", "PLAN_CREATED"),
     }
     moves = moves - by_the_way | {("NO_PLAN", "FALLBACK_PLAN")}
     allowed = {(old, new) for old, after in TRANSITIONS.items() for new in after}

@@ -11,12 +11,12 @@ from rich.spinner import Spinner
 from typer.testing import Result
 
 from planloop.cli.ask import ask
-from planloop.cli.edit import edited_steps, steps_of, text_of
+from planloop.cli.edit import edited_text
 from planloop.cli.live import drawn
 from planloop.cli.progress import Progress
 from planloop.cli.screen import Screen
 from planloop.errors import WrongUse
-from planloop.state import Plan
+from planloop.state import Plan, read_plan_lines
 from planloop.testing import call
 
 Cli = Callable[..., Result]
@@ -96,30 +96,20 @@ def test_a_plan_is_typed_anew_where_there_is_no_editor(typing: Callable[..., Non
     typing("e", "s2: Paint -- twice", "Look at it", "")
     answer = ask(Screen(), APPROVAL)
     assert answer["action"] == "edit"
-    assert [(step.get("id"), step["name"]) for step in answer["steps"]] == [
-        ("s2", "Paint"),
-        (None, "Look at it"),
-    ]
+    assert answer["text"] == "s2: Paint -- twice\nLook at it"
 
 
 def test_a_plan_goes_through_the_editor(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("VISUAL", raising=False)
     monkeypatch.setenv("EDITOR", "sed -i s/wall/fence/")
-    steps = edited_steps(PLAN, pytest.fail)
+    steps = read_plan_lines(PLAN, edited_text(PLAN, pytest.fail))
     assert steps[1]["description"] == "paint the fence"
 
 
 def test_an_editor_that_fails_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VISUAL", "an-editor-that-is-not-there")
     with pytest.raises(WrongUse, match="an-editor-that-is-not-there"):
-        edited_steps(PLAN, pytest.fail)
-
-
-def test_a_plan_that_was_not_edited_is_the_same() -> None:
-    steps = steps_of(PLAN, text_of(PLAN))
-    assert [step["id"] for step in steps] == ["s1", "s2"]
-    assert steps[0]["success_criteria"] == ["paint is there"]
-    assert steps[0]["description"] == "buy paint"
+        edited_text(PLAN, pytest.fail)
 
 
 def test_at_a_terminal_questions_are_asked_until_the_run_has_ended(
