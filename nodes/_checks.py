@@ -1,15 +1,30 @@
-"""Checks that need no model: a file that a step should leave is there and is not empty."""
+"""What needs no model: declared output files, and criteria that name a registered check."""
 
 import re
-from collections.abc import Generator
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
+from typing import Final, Literal
 
 from langchain_core.tools import ToolException
 
+from planloop.models import Blocking, Steps
 from planloop.state import PlanStep, Verdict, run_context
-from planloop.tools import resolve_inside
+from planloop.tools import (
+    CallCheck,
+    Check,
+    CheckedStep,
+    CheckResult,
+    look_at_file,
+    read_criterion,
+    read_inside,
+)
+
+MAX_CHECKS: Final = 20
+"""Criteria of one step that are decided by code: each may take its time limit."""
+_TEXTS: Final = 5  # files that a judge is shown
+_TEXT: Final = 4_000  # characters of each
 
 _FILE = re.compile(
     r"(?:the )?(?:file )?(?P<quote>[`'\"]?)(?P<name>[\w./-]*[\w-]\.[a-z]\w{0,4})(?P=quote)\.?", re.I
@@ -30,43 +45,84 @@ def output_files(step: PlanStep) -> list[str]:
     return [match["name"] for match in found if match]
 
 
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What code alone found of a step."""
+
+    outputs: list[Verdict]
+    """One for each declared output file."""
+    criteria: dict[int, Verdict]
+    """By the index of the criterion; those that are missing are prose."""
+
+
+def by_code(step: PlanStep, checks: Mapping[str, Check]) -> Steps[Checked]:
+    """Decide what can be decided without a model.
+
+    Args:
+        checks: As `checks_of` gives them.
+    """
+    files = output_files(step)
+    outputs: list[Verdict] = (yield Blocking(check_files, (step,))) if files else []
+    criteria: dict[int, Verdict] = {}
+    for index, criterion in enumerate(step.success_criteria):
+        if named := read_criterion(criterion, checks, files):
+            result = CheckResult(None, f"not checked: a step has {MAX_CHECKS} checks at most")
+            if len(criteria) < MAX_CHECKS:
+                result = yield _call(step, *named)
+            criteria[index] = _verdict(criterion, result)
+    return Checked(outputs, criteria)
+
+
+def _call(step: PlanStep, check: Check, argument: str, file: str) -> CallCheck:
+    given = CheckedStep(
+        step=step, argument=argument, file=file, workspace=_workspace(), result=step.result
+    )
+    return CallCheck(check, given)
+
+
 def check_files(step: PlanStep) -> list[Verdict]:
     """One verdict for each declared file; none where the run has no workspace to look into."""
-    workspace = run_context().workspace
+    workspace = _workspace()
     if workspace is None:
         return []
-    return [_check(Path(workspace), name) for name in output_files(step)]
+    return [
+        _verdict(f"the file {name} is there and not empty", look_at_file(workspace, name))
+        for name in output_files(step)
+    ]
+
+
+def declared_texts(step: PlanStep) -> dict[str, str]:
+    """The declared output files that are there, as shortened text by name; blocks.
+
+    At most 5 files, 4,000 characters of each; binary files are left out.
+    """
+    workspace = _workspace()
+    texts: dict[str, str] = {}
+    for name in dict.fromkeys(output_files(step)):
+        if workspace is None or len(texts) == _TEXTS:
+            break
+        with suppress(ToolException):
+            if text := read_inside(workspace, name, _TEXT):
+                texts[name] = text
+    return texts
 
 
 def missing_files(request: str) -> list[str]:
     """Files that the request names and the workspace does not have; none without a workspace."""
-    workspace = run_context().workspace
+    workspace = _workspace()
     if workspace is None:
         return []
     named = dict.fromkeys(_NAMED.findall(request))
-    return [name for name in named if _check(Path(workspace), name)["verdict"] == "not_met"]
+    return [name for name in named if look_at_file(workspace, name).met is False]
 
 
-def _check(workspace: Path, name: str) -> Verdict:
-    criterion = f"the file {name} is there and not empty"
-    try:
-        path = resolve_inside(workspace, name)
-        size = path.stat().st_size if path.is_file() else 0
-    except (ToolException, OSError) as error:
-        return Verdict(criterion=criterion, verdict="unknown", evidence=str(error)[:200])
-    if size:
-        return Verdict(criterion=criterion, verdict="met", evidence=f"{name}: {size} bytes")
-    return Verdict(criterion=criterion, verdict="not_met", evidence=f"{name} is missing or empty")
+def _workspace() -> Path | None:
+    workspace = run_context().workspace
+    return None if workspace is None else Path(workspace).expanduser()
 
 
-def by_code(step: PlanStep, checks: Any) -> Generator[Any, Any, Any]:
-    """Placeholder."""
-    from planloop.models import Blocking
-
-    outputs = yield Blocking(check_files, (step,))
-    return SimpleNamespace(outputs=outputs, criteria={})
-
-
-def declared_texts(step: PlanStep) -> dict[str, str]:
-    """Placeholder."""
-    return {}
+def _verdict(criterion: str, result: CheckResult) -> Verdict:
+    verdict: Literal["met", "not_met", "unknown"] = "met" if result.met else "not_met"
+    if result.met is None:
+        verdict = "unknown"
+    return Verdict(criterion=criterion, verdict=verdict, evidence=result.evidence)

@@ -1,7 +1,10 @@
 """The tool contract, the registry, the policy, and the tools we ship."""
 
-from .checks import Check, checks_of
-from .files import file_tools
+from .checks import CallCheck, Check, CheckAnswer, CheckedStep, CheckResult
+from .command_check import command_check
+from .criteria import checks_of, read_criterion
+from .file_checks import look_at_file
+from .files import file_tools, read_inside
 from .keep import kept_path, load_image
 from .people import ask_human
 from .planning import planning_tool
@@ -17,7 +20,11 @@ from .workers import in_thread, is_given_up
 from .workspace import current_workspace, open_workspace, resolve_inside
 
 __all__ = [
+    "CallCheck",
     "Check",
+    "CheckAnswer",
+    "CheckResult",
+    "CheckedStep",
     "Decision",
     "Effect",
     "OnReplay",
@@ -28,6 +35,7 @@ __all__ = [
     "ask_human",
     "checks_of",
     "clean",
+    "command_check",
     "current_workspace",
     "default_tools",
     "file_tools",
@@ -35,10 +43,13 @@ __all__ = [
     "is_given_up",
     "kept_path",
     "load_image",
+    "look_at_file",
     "open_workspace",
     "own",
     "planning_tool",
     "python_tool",
+    "read_criterion",
+    "read_inside",
     "resolve_inside",
     "run_process",
     "terminate",

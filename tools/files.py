@@ -54,17 +54,38 @@ def file_tools(workspace: Path | None = None) -> list[BaseTool]:
 
 
 def _read(root: Path, path: str) -> str:
+    head, tail, size = read_ends(root, path, _END)
+    if b"\0" in head:
+        return f"{path} is a binary file of {size:,} bytes; it is not shown."
+    return cut_bytes(head, tail, size, MAX_OUTPUT) or f"{path} is empty."
+
+
+def read_inside(root: Path, path: str, limit: int) -> str | None:
+    """Return a file of the workspace as text of at most `limit` characters, its middle cut.
+
+    `None` for a binary file.
+
+    Raises:
+        ToolException: It cannot be read, is no regular file, or lies outside the workspace.
+    """
+    head, tail, size = read_ends(root, path, 2 * limit)
+    return None if b"\0" in head else cut_bytes(head, tail, size, limit)
+
+
+def read_ends(root: Path, path: str, room: int) -> tuple[bytes, bytes, int]:
+    """Return the first and the last `room` bytes of a file, not overlapping, and its size.
+
+    Raises:
+        ToolException: As `read_inside`.
+    """
     with _reasons(path), _open(resolve_inside(root, path)) as file:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
             raise ToolException(f"{path}: this is not a regular file.")
-        head = file.read(_END)
-        if status.st_size > 2 * _END:
-            file.seek(status.st_size - _END)
-        tail = file.read(_END)
-    if b"\0" in head:
-        return f"{path} is a binary file of {status.st_size:,} bytes; it is not shown."
-    return cut_bytes(head, tail, status.st_size, MAX_OUTPUT) or f"{path} is empty."
+        head = file.read(room)
+        if status.st_size > 2 * room:
+            file.seek(status.st_size - room)
+        return head, file.read(room), status.st_size
 
 
 def _open(target: Path) -> BinaryIO:
