@@ -12,7 +12,7 @@ from .changes import (
     update_plan,
 )
 from .coerce import decode
-from .diff import plan_diff
+from .diff import PlanEdition, plan_diff, versions_of
 from .errors import (
     AnswerError,
     EmptyRequest,
@@ -69,6 +69,7 @@ from .plan import (
 )
 from .plan_channel import PlanChannel, PlanState
 from .plan_text import plan_lines, read_plan_lines
+from .render import shown_steps
 from .report import PlanReport, StepReport, build_report, plan_outcome, report_text
 from .revise import StepChange, changes_of, extended, not_begun, revise
 from .rules import blocked_dependents, ready_steps
@@ -132,6 +133,7 @@ __all__ = [
     "Plan",
     "PlanChannel",
     "PlanDraft",
+    "PlanEdition",
     "PlanError",
     "PlanPatch",
     "PlanReport",
@@ -215,6 +217,8 @@ __all__ = [
     "report_text",
     "revise",
     "run_context",
+    "shown_steps",
     "unknown_tags",
     "update_plan",
+    "versions_of",
 ]

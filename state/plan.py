@@ -10,7 +10,9 @@ from typing_extensions import TypedDict
 from .coerce import as_steps, as_texts
 from .errors import PlanError
 from .outcome import Outcome, Usage
-from .render import render_markdown, render_mermaid, render_text
+from .render import render_text
+from .render_markdown import render_markdown
+from .render_mermaid import render_mermaid
 from .status import MARKS, StepStatus
 from .text import one_line
 
@@ -228,14 +230,19 @@ class Plan(BaseModel):
                 `markdown`: what is written of each step, as URSA prints a plan.
             ascii_only: Use marks that any console shows.
             width: Characters a line of text may have; longer ones are cut with an ellipsis.
-            limit: Steps that are drawn as text; those around the current one are kept.
+            limit: Steps that are drawn; those around the current one are kept. Plans within steps
+                are drawn beneath them as far as there is room.
         """
         if form == "markdown":
-            return render_markdown(self, ascii_only=ascii_only)
+            return render_markdown(self, ascii_only=ascii_only, limit=limit)
         return render_text(self, ascii_only=ascii_only, width=width, limit=limit)
 
     def to_mermaid(self) -> str:
-        """The plan as a Mermaid flowchart: an arrow a dependency, a colour a status."""
+        """The plan as a Mermaid flowchart: an arrow a dependency, a colour a status.
+
+        Steps without dependencies are a chain; at most 100 steps are drawn, those around the
+        current one.
+        """
         return render_mermaid(self)
 
     def __str__(self) -> str:
