@@ -5,6 +5,7 @@ from ._decide import Thinker, ToolChoice
 from ._nesting import capped
 from ._node import Node, Router
 from ._prompts import prompt
+from ._saved_report import report_files
 from .act import due_calls, make_act
 from .approve import calls_to_approve, make_approve
 from .approve_plan import make_approve_plan
@@ -74,4 +75,5 @@ __all__ = [
     "make_verify_task",
     "prompt",
     "reached",
+    "report_files",
 ]

@@ -6,7 +6,7 @@ from typing import Final
 
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 
-from planloop.models import Blocking, ModelSource, Steps, ask, emit, text_of
+from planloop.models import Blocking, ModelSource, Steps, ask, text_of
 from planloop.state import (
     Budget,
     PlanningState,
@@ -18,6 +18,7 @@ from planloop.state import (
     cut_middle,
     enter,
     no_usage,
+    overclaim,
     plan_mark,
     ready_steps,
     report_text,
@@ -25,9 +26,12 @@ from planloop.state import (
 
 from ._budget import priced, reached
 from ._checks import missing_files
+from ._nesting import tell
 from ._node import Node
 from ._prompts import prompt
+from ._saved_report import save_report
 
+_PROSE: Final = 4_000  # characters of the model's words
 _RECURSION: Final = (
     "The plan was ended early: the recursion limit of the graph around it leaves no room for "
     'another step. Call that graph with a larger one, as in config={"recursion_limit": 1000}.'
@@ -35,23 +39,26 @@ _RECURSION: Final = (
 
 
 def make_final_summary(source: ModelSource, budget: Budget) -> Node:
-    """The node `final_summary`."""
+    """The node `final_summary`. The report is saved beside the workspace, if there is one."""
 
     def final_summary(state: PlanningState) -> Steps[PlanningUpdate]:
-        phase = enter(state["phase"], "FINAL_SUMMARY")
-        emit("phase", phase=phase)
+        plan, phase = state["plan"], enter(state["phase"], "FINAL_SUMMARY")
+        tell("phase", phase=phase)
         missing = yield Blocking(missing_files, (state["task"],))
-        facts = report_text(state["plan"], _report(state, budget, no_usage(), missing))
+        facts = report_text(plan, _report(state, budget, no_usage(), missing))
         prose, problem, spent = yield from _prose(source, state["task"], facts)
         report = _report(state, budget, spent, missing)
+        if claim := overclaim(prose, report):
+            prose, problem = "", f"The model's summary was left out. {claim}"
         report["warnings"] += [problem] if problem else []
-        facts = report_text(state["plan"], report)
-        summary = f"{facts}\n\nSummary by the model:\n{prose}" if prose else facts
+        files, problem = yield from save_report(plan, report, prose)
+        report["warnings"] += [problem] if problem else []
         done = enter(phase, "DONE")
-        emit("phase", phase=done, report=dict(report))
+        tell("phase", phase=done, report=dict(report), files=files)
+        summary = _summary(report_text(plan, report), prose)
         return PlanningUpdate(
             phase=done,
-            plan_id=plan_mark(state["plan"]),
+            plan_id=plan_mark(plan),
             report=report,
             summary=summary,
             messages=[AIMessage(summary)],
@@ -60,6 +67,10 @@ def make_final_summary(source: ModelSource, budget: Budget) -> Node:
         )
 
     return Node(final_summary)
+
+
+def _summary(facts: str, prose: str) -> str:
+    return f"{facts}\n\nSummary by the model:\n{prose}" if prose else facts
 
 
 def _report(
@@ -83,6 +94,8 @@ def _report(
         replans=state["replans"],
         warnings=warnings,
         cancelled=cancelled,
+        facts=state.get("facts"),
+        root_causes=state.get("root_causes", ()),
     )
 
 
@@ -97,4 +110,4 @@ def _prose(source: ModelSource, task: str, facts: str) -> Steps[tuple[str, str, 
     answer = yield from ask(source, request, internal=True)
     if answer.message is None:
         return "", f"No summary by the model: {answer.problem}", no_usage()
-    return text_of(answer.message), "", answer.usage
+    return cut_middle(text_of(answer.message), _PROSE), "", answer.usage

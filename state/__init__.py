@@ -11,6 +11,7 @@ from .changes import (
     read_draft,
     update_plan,
 )
+from .claims import overclaim
 from .coerce import decode
 from .diff import PlanEdition, plan_diff, versions_of
 from .errors import (
@@ -71,6 +72,7 @@ from .plan_channel import PlanChannel, PlanState
 from .plan_text import plan_lines, read_plan_lines
 from .render import shown_steps
 from .report import PlanReport, StepReport, build_report, plan_outcome, report_text
+from .report_markdown import report_markdown
 from .revise import StepChange, changes_of, extended, not_begun, revise
 from .rules import blocked_dependents, ready_steps
 from .schemas import (
@@ -206,6 +208,7 @@ __all__ = [
     "not_begun",
     "one_line",
     "outcome_patch",
+    "overclaim",
     "plan_diff",
     "plan_lines",
     "plan_mark",
@@ -214,6 +217,7 @@ __all__ = [
     "read_plan_lines",
     "read_status",
     "ready_steps",
+    "report_markdown",
     "report_text",
     "revise",
     "run_context",

@@ -1,15 +1,27 @@
 """The report: how a whole plan ended, computed from the record and from nothing a model says."""
 
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from textwrap import indent
+from typing import Final, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
-from .outcome import StopReason, Usage
-from .plan import Plan, PlanOrigin, PlanStep
+from .outcome import StopReason, Usage, add_usage, no_usage
+from .plan import Plan, PlanOrigin, PlanStep, Verdict
 from .status import StepStatus
 
 PlanOutcome = Literal["completed", "completed_unverified", "partial", "failed", "cancelled"]
+
+_DEEPEST: Final = 8
+"""Plans within plans that are reported."""
+_HEADS: Final[dict[PlanOutcome, str]] = {
+    "completed": "Plan completed",
+    "completed_unverified": "Plan completed, but not everything was verified",
+    "partial": "Plan partly completed",
+    "failed": "Plan failed",
+    "cancelled": "Plan cancelled",
+}
 
 
 class StepReport(TypedDict):
@@ -19,12 +31,23 @@ class StepReport(TypedDict):
     name: str
     status: StepStatus
     executor: str
+    routing: str
+    """Why another executor ran it than the one that it asks for; empty where none did."""
     attempts: int
     reason: StopReason | None
     """How the latest attempt ended; `None` if there was none."""
     verified: bool
+    verdicts: list[Verdict]
     notes: str
     result: str
+    started: float | None
+    """When the first attempt began, in seconds since the epoch."""
+    ended: float | None
+    """When the latest attempt ended, in seconds since the epoch."""
+    usage: Usage | None
+    """What all its attempts spent together."""
+    sub_plan: NotRequired["PlanReport"]
+    """The report of the plan by which it was done, if its executor made one."""
 
 
 class PlanReport(TypedDict):
@@ -40,6 +63,10 @@ class PlanReport(TypedDict):
     replans: int
     usage: Usage
     warnings: list[str]
+    facts: NotRequired[dict[str, list[str]]]
+    """What was known of the task at the last replan, by the names of the lists of `Facts`."""
+    root_causes: NotRequired[list[str]]
+    """What the planner named as the cause of each failure that it planned around."""
 
 
 def build_report(
@@ -49,22 +76,57 @@ def build_report(
     replans: int = 0,
     warnings: Sequence[str] = (),
     cancelled: bool = False,
+    facts: Mapping[str, Sequence[str]] | None = None,
+    root_causes: Sequence[str] = (),
 ) -> PlanReport:
     """Compute the report from the plan's record."""
+    report = _plan_report(plan, usage, 0)
+    report["replans"] = replans
+    report["warnings"] = [*dict.fromkeys(warnings), *report["warnings"]]
+    if cancelled:
+        report["outcome"] = "cancelled"
+    if known := {name: list(texts) for name, texts in (facts or {}).items() if texts}:
+        report["facts"] = known
+    if root_causes:
+        report["root_causes"] = list(root_causes)
+    return report
+
+
+def _plan_report(plan: Plan, usage: Usage, depth: int) -> PlanReport:
     unverified = [s.id for s in plan.steps if s.status == "completed" and not s.verified]
-    notes = list(dict.fromkeys(warnings))
-    if unverified:
-        notes.append(f"Not verified: {', '.join(unverified)}.")
     return PlanReport(
-        outcome="cancelled" if cancelled else plan_outcome(plan),
+        outcome=plan_outcome(plan),
         counts=plan.counts(),
-        steps=[_step_report(step) for step in plan.steps],
-        replaced=[_step_report(step) for step in replaced_steps(plan)],
+        steps=[_step_report(step, depth) for step in plan.steps],
+        replaced=[_step_report(step, depth) for step in replaced_steps(plan)],
         plan_origin=plan.origin,
-        replans=replans,
+        replans=sum(version["reason"].startswith("replanned") for version in plan.history),
         usage=usage,
-        warnings=notes,
+        warnings=[f"Not verified: {', '.join(unverified)}."] if unverified else [],
     )
+
+
+def _step_report(step: PlanStep, depth: int) -> StepReport:
+    report = StepReport(
+        id=step.id,
+        name=step.text,
+        status=step.status,
+        executor=step.routed_to,
+        routing=step.routing,
+        attempts=step.attempts,
+        reason=step.outcome["reason"] if step.outcome else None,
+        verified=step.verified,
+        verdicts=list(step.verdicts),
+        notes=step.notes,
+        result=step.result,
+        started=step.started,
+        ended=step.ended,
+        usage=step.usage,
+    )
+    if step.sub_plan and depth < _DEEPEST:
+        spent = reduce(add_usage, (inner.usage for inner in step.sub_plan.steps), no_usage())
+        report["sub_plan"] = _plan_report(step.sub_plan, spent, depth + 1)
+    return report
 
 
 def replaced_steps(plan: Plan) -> list[PlanStep]:
@@ -88,42 +150,41 @@ def plan_outcome(plan: Plan) -> PlanOutcome:
     return "completed" if all(step.verified for step in done) else "completed_unverified"
 
 
-def _step_report(step: PlanStep) -> StepReport:
-    return StepReport(
-        id=step.id,
-        name=step.text,
-        status=step.status,
-        executor=step.routed_to,
-        attempts=step.attempts,
-        reason=step.outcome["reason"] if step.outcome else None,
-        verified=step.verified,
-        notes=step.notes,
-        result=step.result,
-    )
+def headline(report: PlanReport) -> str:
+    """How it ended and the counts, in one sentence."""
+    counts = report["counts"]
+    done = f"{counts['completed']} of {counts['total']} steps completed"
+    return f"{_HEADS[report['outcome']]}: {done}, {counts['blocked']} blocked."
 
 
 def report_text(plan: Plan, report: PlanReport, *, ascii_only: bool = False) -> str:
     """The report for a person: counts first, then each step with what it gave or why it failed."""
-    counts = report["counts"]
-    head = {
-        "completed": "Plan completed",
-        "completed_unverified": "Plan completed, but not everything was verified",
-        "partial": "Plan partly completed",
-        "failed": "Plan failed",
-        "cancelled": "Plan cancelled",
-    }[report["outcome"]]
-    lines = [
-        f"{head}: {counts['completed']} of {counts['total']} steps completed, "
-        f"{counts['blocked']} blocked.",
-        "",
-        plan.render(ascii_only=ascii_only),
-    ]
-    results = [step for step in report["steps"] if step["result"] and step["status"] == "completed"]
-    for step in results:
-        check = "" if step["verified"] else " (not verified)"
-        lines += ["", f"{step['id']} {step['name']}{check}:", step["result"]]
+    lines = [headline(report), "", plan.render(ascii_only=ascii_only)]
+    for step in report["steps"]:
+        if step["result"] and step["status"] == "completed":
+            lines += ["", f"{_named(step)}:", step["result"]]
+        if "sub_plan" in step:
+            lines += ["", *_within(step["id"], step["sub_plan"])]
     for gone in report["replaced"]:
         lines += ["", f"{gone['id']} {gone['name']} ({gone['status']}, replaced): {gone['notes']}"]
     if report["warnings"]:
         lines += ["", *(f"Warning: {warning}" for warning in report["warnings"])]
     return "\n".join(lines)
+
+
+def _within(step_id: str, report: PlanReport) -> list[str]:
+    """A plan within a plan: its counts, and indented what its steps gave or why they failed."""
+    lines = []
+    for step in report["steps"]:
+        if step["status"] == "completed":
+            lines.append(f"{_named(step)}: {step['result']}")
+        else:
+            lines.append(f"{step['id']} {step['name']} ({step['status']}): {step['notes']}")
+        if "sub_plan" in step:
+            lines += _within(f"{step_id}/{step['id']}", step["sub_plan"])
+    return [f"Within {step_id}: {headline(report)}", indent("\n".join(lines), "  ")]
+
+
+def _named(step: StepReport) -> str:
+    check = "" if step["verified"] else " (not verified)"
+    return f"{step['id']} {step['name']}{check}"

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from planloop.errors import UnknownThread
+from planloop.nodes import report_files
 from planloop.runs import OnEvent, Runs, RunView
 
 from .ask import ask
@@ -71,7 +72,7 @@ class Session:
             (self.screen.say if self.screen.as_json else self.screen.result)(words)
         elif not self.screen.as_json:
             self.screen.result(str(view.values.get("summary") or ""))
-            self.screen.say(f"\nFiles are in {view.workspace}.")
+            self.screen.say(f"\nFiles are in {view.workspace}.{_report_place(view)}")
         return exit_code(view)
 
     def _interrupted(self) -> int:
@@ -85,3 +86,11 @@ class Session:
         go_on = command("resume", self.thread, self.db)
         self.screen.say(f"Interrupted; what is done is kept. Go on with: {go_on}")
         return INTERRUPTED
+
+
+def _report_place(view: RunView) -> str:
+    """Where the report lies, if it was saved."""
+    if view.workspace is None or not (plan := view.values.get("plan")):
+        return ""
+    page = report_files(view.workspace, plan.id)[-1]
+    return f" The report is {page}." if page.exists() else ""

@@ -21,6 +21,12 @@ def test_a_completed_plan_ends_with_0_and_its_report_on_stdout(cli: Cli, cast: C
     assert "That was all." in result.stdout
 
 
+def test_it_says_where_the_report_is(cli: Cli, cast: Cast, tmp_path: Path) -> None:
+    result = cli("run", "do both", "--workspace", str(tmp_path / "desk"))
+    (page,) = tmp_path.glob("desk.*.report.md")
+    assert f"Files are in {tmp_path / 'desk'}. The report is {page}." in result.stderr
+
+
 def test_progress_goes_to_stderr_one_line_an_event(cli: Cli, cast: Cast) -> None:
     cast.steps["s1"] = [call("write_file", path="a.txt", content="a"), "done"]
     lines = cli("run", "do both", "--thread", "t").stderr.splitlines()
