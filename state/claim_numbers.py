@@ -23,7 +23,6 @@ _ELSE: Final = re.compile(  # of the steps of something else, such as a recipe
     r"\s+(?:of|in|for|from|der|des|du|del?|von)\b"
     r"(?!(?: (?:the|this|your|der|la))?(?: \w+)? (?:plans?|tasks?|aufgabe|tâche|tarea)\b)"
 )
-_PLACE: Final = re.compile(r"(?:step|task|schritt|aufgabe|étape|tâche|paso|tarea|part|步骤)\s*$")
 _HUNDRED: Final = re.compile(r"\b100 ?(?:%|percent|prozent|pour cent|por ciento)|百分之百")
 _LESS: Final = re.compile(r"(?<![\d.,])\d{1,2}(?:[.,]\d+)? ?(?:%|percent|prozent)")
 _ABOUT: Final = re.compile(
@@ -120,7 +119,7 @@ def _is_false_pair(pair: re.Match[str], sentence: str, plans: list[_Count]) -> b
     before, after = sentence[: pair.start()], sentence[pair.end() :]
     part, total = _number(pair["n"]), _number(pair["m"])
     clause = _clause(sentence, pair.start())
-    if _PLACE.search(before) or _ELSE.match(after) or part > total or _is_negative(clause):
+    if _ELSE.match(after) or part > total or _is_negative(clause):
         return False
     done, checked = (bool(_word(kind).search(clause)) for kind in ("done", "checked"))
     of_steps = pair["of_steps"] or re.search(_STEPS, pair[0])
