@@ -2,7 +2,8 @@
 
 from ._budget import reached
 from ._decide import Thinker, ToolChoice
-from ._nesting import capped
+from ._inbox import CANCELLED, INBOX
+from ._nesting import REVIVED, capped
 from ._node import Node, Router
 from ._prompts import prompt
 from ._saved_report import report_files
@@ -31,6 +32,9 @@ from .verify_step import Verifier, make_verify_step
 from .verify_task import make_verify_task
 
 __all__ = [
+    "CANCELLED",
+    "INBOX",
+    "REVIVED",
     "Bounds",
     "Executor",
     "ExecutorLike",

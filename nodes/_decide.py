@@ -36,6 +36,7 @@ from ._stops import answer_call, own, refused_name, stopped
 
 ToolChoice = Literal["auto", "required", "none"]
 TERMINATE: Final = "terminate"
+ABORT: Final = "abort_plan"
 MAX_NUDGES: Final = 2
 
 
@@ -56,6 +57,11 @@ class Thinker:
         """Tokens of the tools' schemas, which go out with each request."""
         offered = self.registry.tools if self.tool_choice != "none" else ()
         return count_text(json.dumps([convert_to_openai_tool(tool) for tool in offered]))
+
+    @cached_property
+    def endings(self) -> frozenset[str]:
+        """Names of the tools that end a run."""
+        return frozenset({TERMINATE, ABORT}.intersection([TERMINATE, *self.registry.names]))
 
     @property
     def room(self) -> int:
@@ -125,12 +131,13 @@ def _call_reply(
     made_of: Thinker, run: ReactRun, log: Sequence[AnyMessage], reply: Reply
 ) -> AgentUpdate:
     run = {**run, "nudges": 0}
-    ends = [call for call in reply.calls if call["name"].strip() == TERMINATE]
-    work = [call for call in reply.calls if call["name"].strip() != TERMINATE]
+    endings = made_of.endings
+    ends = [call for call in reply.calls if call["name"].strip() in endings]
+    work = [call for call in reply.calls if call["name"].strip() not in endings]
     answers = [own(answer) for answer in reply.answers]
     if ends and not work and not answers:
         return _terminated(run, log, reply, ends)
-    answers += [answer_call(call, _hints.TERMINATE_ALONE) for call in ends]
+    answers += [answer_call(call, _hints.ALONE.format(call["name"].strip())) for call in ends]
     odd = [call for call in work if legal_name(call["name"]) != call["name"]]
     answers += [own(refused_name(made_of.registry, call)) for call in odd]
     work, again = _once([call for call in work if call not in odd])
@@ -165,17 +172,29 @@ def _once(calls: Sequence[ToolCall]) -> tuple[list[ToolCall], list[ToolMessage]]
 def _terminated(
     run: ReactRun, log: Sequence[AnyMessage], reply: Reply, ends: Sequence[ToolCall]
 ) -> AgentUpdate:
-    """`terminate` alone ends the run with the status it gives; a second one changes nothing."""
+    """`terminate` alone ends the run with the status it gives; a second one changes nothing.
+
+    `abort_plan` ends it as a failure that asks for the end of the whole plan.
+    """
     args = ends[0]["args"]
+    if ends[0]["name"].strip() == ABORT:
+        reason = str(args.get("reason") or "") or reply.text or "no reason given"
+        detail = f"The model aborted the plan: {one_line(reason, 300)}"
+        update = stopped(run, "terminated", detail, reason, success=False, abort=True)
+        return {**update, "messages": [reply.message, *_closed(ends)]}
     status = str(args.get("status", "success")).strip().lower()
     failed = status in ("failure", "failed", "fail", "error")
     answer = str(args.get("summary") or "") or reply.text or last_text(log, run["first"])
     detail = f"The model ended the run with status {'failure' if failed else 'success'}"
     detail += f": {one_line(answer, 300)}" if failed and answer else "."
     update = stopped(run, "terminated", detail, answer, success=not failed)
+    return {**update, "messages": [reply.message, *_closed(ends)]}
+
+
+def _closed(ends: Sequence[ToolCall]) -> list[ToolMessage]:
     closed = [answer_call(ends[0], "The run ends here.", status="success")]
-    closed += [answer_call(call, "Not run: the first call has ended the run.") for call in ends[1:]]
-    return {**update, "messages": [reply.message, *closed]}
+    late = "Not run: the first call has ended the run."
+    return closed + [answer_call(call, late) for call in ends[1:]]
 
 
 def decision_on(policy: ToolPolicy | None, registry: ToolRegistry, call: ToolCall) -> str:

@@ -20,8 +20,8 @@ STRUCTURE: Final = (
     "(Note: the work is done. Give its answer now as one JSON object and nothing else; take every "
     "value from what was found above.)"
 )
-TERMINATE_ALONE: Final = (
-    "Not executed: `terminate` came together with other calls. Read their results first, "
+ALONE: Final = (
+    "Not executed: `{}` came together with other calls. Read their results first, "
     "then call it alone."
 )
 NO_STEPS_LEFT: Final = "Not run: the recursion limit of the graph leaves no room for it."

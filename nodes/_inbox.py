@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from langgraph.config import get_config
+from langgraph.errors import GraphBubbleUp
 from langgraph.runtime import get_runtime
 from langgraph.store.base import BaseStore
 
@@ -65,7 +66,13 @@ def _words(heard: list[str]) -> Steps[list[_Word]]:
     if store is None or nesting()["depth"]:
         return []
     thread = str(get_config().get("configurable", {}).get("thread_id", ""))
-    words: list[_Word] = yield Blocking(_new_words, (store, thread, heard))
+    try:
+        words: list[_Word] = yield Blocking(_new_words, (store, thread, heard))
+    except GraphBubbleUp:
+        raise
+    except Exception as error:  # a store of anybody's; the plan goes on without it
+        tell("steer", what="unheard", text=one_line(str(error), 300))
+        return []
     return words
 
 

@@ -15,6 +15,8 @@ from planloop.models import emit
 from planloop.state import Budget, Usage, WrongUse, cost_of
 
 _KEY: Final = "planloop_plan"
+REVIVED: Final = "planloop_revived"
+"""In the config of a run that was cut off: when it was taken up, in seconds since the epoch."""
 MAX_DEPTH: Final = 4
 """Plans within plans; a deeper one is refused, and the step that wanted it fails."""
 
@@ -36,6 +38,12 @@ def nesting() -> Nesting:
     except RuntimeError:  # no graph around this code
         given = None
     return given if isinstance(given, dict) else Nesting(within="", depth=0, left={})  # type: ignore[return-value]
+
+
+def revived_after(began: float | None) -> bool:
+    """Whether the run was cut off and taken up again since this moment."""
+    revived = get_config().get("configurable", {}).get(REVIVED)
+    return isinstance(revived, float) and began is not None and began < revived
 
 
 def check_depth() -> None:

@@ -23,6 +23,7 @@ from ._history import canonical
 
 REASONS: Final = get_args(StopReason)
 _OUTCOME: Final = TypeAdapter(Outcome)
+ENDING: Final = ("terminate", "abort_plan")  # tools whose results show nothing
 _OBSERVED = 2_000  # characters of tool results that are kept for checking a step
 
 
@@ -116,19 +117,20 @@ def _of_sub_plan(report: Mapping[str, Any], summary: str, plan: Any) -> Ran:
     ended = str(report.get("outcome"))
     counts = report.get("counts") or {}
     progress = f"{counts.get('completed', 0)} of {counts.get('total', 0)} steps completed"
+    told = " ".join(str(warning) for warning in report.get("warnings") or [])
     outcome = make_outcome(
         "cancelled" if ended == "cancelled" else "terminated",
-        f"The sub-plan ended {ended.replace('_', ', ')}: {progress}.",
+        one_line(f"The sub-plan ended {ended.replace('_', ', ')}: {progress}. {told}", 400),
         success=ended in ("completed", "completed_unverified"),
         answer=summary,
         usage=report.get("usage"),
     )
-    told = "\n".join(
+    seen = "\n".join(
         f"[{step['id']}] {step['status']}: {one_line(step['result'] or step['notes'], 300)}"
         for step in report.get("steps") or []
     )
     inner = plan.model_dump(mode="json") if isinstance(plan, Plan) else None
-    return Ran(outcome, cut_middle(told, _OBSERVED), inner)
+    return Ran(outcome, cut_middle(seen, _OBSERVED), inner)
 
 
 def observations(messages: Sequence[BaseMessage]) -> str:
@@ -142,7 +144,7 @@ def observations(messages: Sequence[BaseMessage]) -> str:
     parts: list[str] = []
     room = _OBSERVED
     for message in reversed(messages):
-        if not isinstance(message, ToolMessage) or message.name == "terminate":
+        if not isinstance(message, ToolMessage) or message.name in ENDING:
             continue
         what = one_line(asked.get(message.tool_call_id, message.name or "tool"), 200)
         parts.append(f"{what}\n→ {cut_middle(str(message.text), 600)}")

@@ -39,7 +39,7 @@ def answer_call(
 
 def make_stop(reason: StopReason, detail: str, answer: str = "", **more: Any) -> Stop:
     """The decision to end; `success` is false unless it is given."""
-    return Stop(
+    stop = Stop(
         reason=reason,
         detail=detail,
         answer=answer,
@@ -47,6 +47,9 @@ def make_stop(reason: StopReason, detail: str, answer: str = "", **more: Any) ->
         fatal=more.get("fatal", False),
         limit=more.get("limit", ""),
     )
+    if more.get("abort"):
+        stop["abort"] = True
+    return stop
 
 
 def stopped(

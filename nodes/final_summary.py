@@ -26,7 +26,7 @@ from planloop.state import (
 
 from ._budget import priced, reached
 from ._checks import missing_files
-from ._nesting import tell
+from ._nesting import capped, tell
 from ._node import Node
 from ._prompts import prompt
 from ._saved_report import save_report
@@ -79,13 +79,19 @@ def _report(
     usage = add_usage(state["usage"], spent)
     usage = priced({**usage, "seconds": time.time() - state["started"]}, budget)
     warnings = list(state["warnings"])
-    cancelled = state["approval"]["decision"] == "cancelled"
+    halt, task = state.get("halt"), state.get("task_check")
     opened = any(step.status == "not_started" for step in state["plan"].steps)
     ready = ready_steps(state["plan"]) if opened else []
-    if opened and (limit := reached(budget, usage)):
+    if halt:
+        warnings.append(halt["reason"])
+    elif opened and (limit := reached(capped(budget), usage)):
         warnings.append(f"The plan was ended early. {limit.detail}")
-    elif ready and state["recovery"] != "stop" and not cancelled:
+    elif ready and state["recovery"] != "stop":
         warnings.append(_RECURSION)
+    if task and task["verdict"] == "not_met":
+        warnings.append(f"The results do not answer the request: {task['evidence']}")
+    elif task and task["verdict"] == "unknown":
+        warnings.append("It is not shown that the results answer the request.")
     if missing:
         warnings.append(f"Named in the request, not in the workspace: {', '.join(missing)}.")
     return build_report(
@@ -93,7 +99,8 @@ def _report(
         usage=usage,
         replans=state["replans"],
         warnings=warnings,
-        cancelled=cancelled,
+        cancelled=halt is not None,
+        task=task,
         facts=state.get("facts"),
         root_causes=state.get("root_causes", ()),
     )

@@ -60,6 +60,8 @@ def _outcome(stop: Stop, usage: Any) -> Outcome:
     )
     if stop["fatal"]:
         outcome["fatal"] = True
+    if stop.get("abort"):
+        outcome["abort"] = True
     if limit := stop.get("limit"):
         outcome["limit"] = limit
     return outcome

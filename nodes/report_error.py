@@ -95,7 +95,7 @@ def decide(step: PlanStep, bounds: Bounds, replans: int, known: Sequence[str]) -
     """
     if step.outcome and (step.outcome.get("fatal") or step.outcome.get("abort")):
         return "stop"
-    if step.attempts < bounds.max_attempts and not _is_stalled(step):
+    if step.attempts - step.revivals < bounds.max_attempts and not _is_stalled(step):
         return "retry"
     if replans < bounds.max_replans and failure_key(step) not in known:
         return "replan"

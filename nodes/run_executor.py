@@ -17,7 +17,7 @@ from planloop.state import (
 )
 
 from ._brief import task_for
-from ._nesting import inner_config, tell
+from ._nesting import inner_config, revived_after, tell
 from ._node import Node
 from ._reading import Ran
 from .executors import Executor, make_runner
@@ -77,6 +77,9 @@ def _recorded(task: ExecutorTask, ran: Ran) -> PlanningUpdate:
     patch = {**outcome_patch(ran.outcome), "usage": spent, "ended": round(time.time(), 3)}
     if ran.observations or step["observations"]:
         patch["observations"] = ran.observations
+    if revived_after(step["began"]):
+        patch["attempts"] = step["attempts"] + 1
+        patch["revivals"] = step["revivals"] + 1
     if ran.sub_plan is not None:
         patch["sub_plan"] = ran.sub_plan
     tell(

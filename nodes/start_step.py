@@ -43,7 +43,7 @@ class Roster:
             why = f"It asks for '{asked[0]}', which is none of {known}."
         name = found or self.default
         stand_in = self.executors[name].stand_in
-        if stand_in and 0 < step.attempts == self.max_attempts - 1:
+        if stand_in and 0 < step.attempts - step.revivals == self.max_attempts - 1:
             return stand_in, f"{why} {name} has failed; {stand_in} stands in for it.".strip()
         return name, why and f"{why} {name} did it."
 
@@ -72,12 +72,14 @@ def make_start_step(roster: Roster) -> Node:
 
 def _started(step: PlanStep, executor: str, why: str) -> dict[str, Any]:
     """What changes; what stays as it is costs no bytes."""
+    now = round(time.time(), 3)
     changes = {
         "status": "in_progress",
         "attempts": step.attempts + 1,
         "routed_to": executor,
         "routing": why,
-        "started": step.started or round(time.time(), 3),
+        "started": step.started or now,
+        "began": now,
     }
     return {key: value for key, value in changes.items() if value != getattr(step, key)}
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from .runs import Runs
     from .savers import open_saver, serde_for
+    from .stores import open_store
 
 __version__ = "0.1.0"
 
@@ -58,6 +59,7 @@ _HOMES = {
     "Runs": "planloop.runs",
     "open_saver": "planloop.savers",
     "serde_for": "planloop.savers",
+    "open_store": "planloop.stores",
 }
 
 __all__ = [
@@ -82,6 +84,7 @@ __all__ = [
     "default_tools",
     "load_model",
     "open_saver",
+    "open_store",
     "serde_for",
     "tool_traits",
 ]

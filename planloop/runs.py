@@ -3,7 +3,7 @@
 Every verb checks first that the thread is in the condition it needs, and says what to do if not.
 """
 
-import uuid
+import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from threading import Lock
@@ -11,21 +11,29 @@ from typing import Any, Final
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
-from langgraph.types import Command
 
-from planloop.errors import (
-    AnswerError,
-    EmptyRequest,
-    FinishedThread,
-    ThreadBusy,
-    UnfinishedThread,
-    UnknownThread,
-    WrongUse,
-)
+from planloop.errors import ThreadBusy, WrongUse
+from planloop.nodes import REVIVED
 from planloop.state import RunContext
 
-from .run_view import NOTE, WORKSPACE, Pending, RunStatus, RunView, read_view
+from .run_checks import (
+    address_of,
+    answering,
+    check_start,
+    config_for,
+    config_of,
+    finished,
+    going_on,
+    input_of,
+    is_paused,
+    known,
+    new_id,
+    thread_of,
+    unfinished,
+)
+from .run_view import WORKSPACE, Pending, RunStatus, RunView, read_view
 from .savers import saved_threads
+from .steering import aend, asay, end, say
 
 __all__ = ["OnEvent", "Pending", "RunStatus", "RunView", "Runs"]
 
@@ -47,6 +55,7 @@ class Runs:
             raise WrongUse("The graph has no saver: give it checkpointer=open_saver(...).")
         self.graph = graph
         self.saver = graph.checkpointer
+        self._revived: dict[str, float] = {}
 
     def start(
         self,
@@ -69,9 +78,9 @@ class Runs:
         Raises:
             UnfinishedThread: The thread's run has not ended.
         """
-        given, name = _input(request), thread or _new_id()
-        _check_start(name, self._find(name) if thread else None)
-        return self._drive(given, _config(name, workspace, notes or {}), on_event)
+        given, name = input_of(request), thread or new_id()
+        check_start(name, self._find(name) if thread else None)
+        return self._drive(given, config_for(name, workspace, notes or {}), on_event)
 
     async def astart(
         self,
@@ -83,24 +92,29 @@ class Runs:
         on_event: OnEvent | None = None,
     ) -> RunView:
         """Begin a run as `start` does, awaited."""
-        given, name = _input(request), thread or _new_id()
-        _check_start(name, await self._afind(name) if thread else None)
-        return await self._adrive(given, _config(name, workspace, notes or {}), on_event)
+        given, name = input_of(request), thread or new_id()
+        check_start(name, await self._afind(name) if thread else None)
+        return await self._adrive(given, config_for(name, workspace, notes or {}), on_event)
 
     def resume(self, thread: str, *, on_event: OnEvent | None = None) -> RunView:
-        """Take up a run that was cut off. A run that waits for an answer is returned as it is.
+        """Take up a run that was cut off or paused. One that waits for an answer is returned as it
+        is.
 
         Raises:
             UnknownThread: There is no such run.
             FinishedThread: It has ended.
         """
-        view = _unfinished(self.status(thread))
-        return view if view.pending else self._drive(None, _config_of(view), on_event)
+        view = unfinished(self.status(thread))
+        if view.pending and not is_paused(view):
+            return view
+        return self._drive(going_on(view), self._taken_up(view), on_event)
 
     async def aresume(self, thread: str, *, on_event: OnEvent | None = None) -> RunView:
         """Take up a run as `resume` does, awaited."""
-        view = _unfinished(await self.astatus(thread))
-        return view if view.pending else await self._adrive(None, _config_of(view), on_event)
+        view = unfinished(await self.astatus(thread))
+        if view.pending and not is_paused(view):
+            return view
+        return await self._adrive(going_on(view), self._taken_up(view), on_event)
 
     def answer(
         self, thread: str, answer: Any, *, id: str | None = None, on_event: OnEvent | None = None
@@ -116,14 +130,111 @@ class Runs:
                 or the answer is `None`.
         """
         view = self.status(thread)
-        return self._drive(_answering(view, answer, id), _config_of(view), on_event)
+        return self._drive(answering(view, answer, id), config_of(view), on_event)
 
     async def aanswer(
         self, thread: str, answer: Any, *, id: str | None = None, on_event: OnEvent | None = None
     ) -> RunView:
         """Answer an open question as `answer` does, awaited."""
         view = await self.astatus(thread)
-        return await self._adrive(_answering(view, answer, id), _config_of(view), on_event)
+        return await self._adrive(answering(view, answer, id), config_of(view), on_event)
+
+    def follow_up(
+        self,
+        thread: str,
+        request: str,
+        *,
+        extend: bool = False,
+        on_event: OnEvent | None = None,
+    ) -> RunView:
+        """Give a finished thread a further request, with what it has come to in sight.
+
+        A planner sees the earlier plan and its results; an agent goes on with its conversation.
+        `start` on the same thread begins anew instead.
+
+        Args:
+            extend: Put the new steps behind those of the earlier plan, which keep their record.
+
+        Raises:
+            UnknownThread: There is no such run.
+            UnfinishedThread: Its run has not ended.
+        """
+        view = finished(self.status(thread))
+        return self._drive(self._further(request, extend), config_of(view), on_event)
+
+    async def afollow_up(
+        self,
+        thread: str,
+        request: str,
+        *,
+        extend: bool = False,
+        on_event: OnEvent | None = None,
+    ) -> RunView:
+        """Give a finished thread a further request as `follow_up` does, awaited."""
+        view = finished(await self.astatus(thread))
+        return await self._adrive(self._further(request, extend), config_of(view), on_event)
+
+    def _further(self, request: str, extend: bool) -> dict[str, Any]:
+        given = input_of(request)
+        if "follow_up" in self.graph.get_input_jsonschema().get("properties", {}):
+            given["follow_up"] = "extend" if extend else "new"
+        return given
+
+    def note(self, thread: str, text: str) -> None:
+        """Tell a plan that is being worked on something that it should take into account.
+
+        It is read between two steps: the steps that have not begun are planned anew with it, and
+        every later step is told. The graph needs a store, see `planloop.open_store`.
+
+        Raises:
+            EmptyRequest: The text is empty.
+            FinishedThread: The run has ended: `follow_up` gives it a further request.
+        """
+        unfinished(self.status(thread))
+        say(self.graph, thread, "note", input_of(text)["request"])
+
+    async def anote(self, thread: str, text: str) -> None:
+        """Tell a plan something as `note` does, awaited."""
+        unfinished(await self.astatus(thread))
+        await asay(self.graph, thread, "note", input_of(text)["request"])
+
+    def pause(self, thread: str) -> None:
+        """Let a plan wait before its next step, until it is resumed. The graph needs a store."""
+        unfinished(self.status(thread))
+        say(self.graph, thread, "pause", "")
+
+    async def apause(self, thread: str) -> None:
+        """Let a plan wait as `pause` does, awaited."""
+        unfinished(await self.astatus(thread))
+        await asay(self.graph, thread, "pause", "")
+
+    def cancel(self, thread: str, reason: str = "", *, on_event: OnEvent | None = None) -> RunView:
+        """End a plan with a report of what was done.
+
+        One that waits for an answer is ended at once. One that is being worked on, here or in
+        another process, ends after the step in work, and one that was cut off when it is resumed:
+        for these two the graph needs a store.
+
+        Raises:
+            FinishedThread: It has ended already.
+        """
+        view = unfinished(self.status(thread))
+        if not view.pending:
+            say(self.graph, thread, "cancel", reason)
+            return view
+        end(self.graph, view, reason)
+        return self._drive(None, config_of(view), on_event)
+
+    async def acancel(
+        self, thread: str, reason: str = "", *, on_event: OnEvent | None = None
+    ) -> RunView:
+        """End a plan as `cancel` does, awaited."""
+        view = unfinished(await self.astatus(thread))
+        if not view.pending:
+            await asay(self.graph, thread, "cancel", reason)
+            return view
+        await aend(self.graph, view, reason)
+        return await self._adrive(None, config_of(view), on_event)
 
     def pending(self, thread: str) -> list[Pending]:
         """The open questions of a run.
@@ -139,11 +250,11 @@ class Runs:
         Raises:
             UnknownThread: There is no such run.
         """
-        return _known(thread, self._find(thread))
+        return known(thread, self._find(thread))
 
     async def astatus(self, thread: str) -> RunView:
         """A run as `status` gives it, awaited."""
-        return _known(thread, await self._afind(thread))
+        return known(thread, await self._afind(thread))
 
     def list(self) -> list[RunView]:
         """All saved runs, newest first."""
@@ -151,17 +262,25 @@ class Runs:
         return [view for view in views if view is not None]
 
     def _find(self, thread: str) -> RunView | None:
-        snapshot = self.graph.get_state(_address(thread), subgraphs=True)
+        snapshot = self.graph.get_state(address_of(thread), subgraphs=True)
         return read_view(thread, snapshot) if snapshot.created_at else None
 
     async def _afind(self, thread: str) -> RunView | None:
-        snapshot = await self.graph.aget_state(_address(thread), subgraphs=True)
+        snapshot = await self.graph.aget_state(address_of(thread), subgraphs=True)
         return read_view(thread, snapshot) if snapshot.created_at else None
+
+    def _taken_up(self, view: RunView) -> RunnableConfig:
+        """The config of a run that goes on; a step that died with its process counts that."""
+        if not view.pending:
+            self._revived[view.thread] = time.time()
+        return config_of(view)
 
     def _options(self, config: RunnableConfig) -> dict[str, Any]:
         workspace = config.get("metadata", {}).get(WORKSPACE)
+        revived = self._revived.get(thread_of(config))
+        own = {**config.get("configurable", {}), **({REVIVED: revived} if revived else {})}
         return {
-            "config": config,
+            "config": {**config, "configurable": own},
             "context": RunContext(workspace=workspace),
             "stream_mode": ["custom"],
             "subgraphs": True,
@@ -170,7 +289,7 @@ class Runs:
         }
 
     def _drive(self, given: Any, config: RunnableConfig, on_event: OnEvent | None) -> RunView:
-        thread = _thread_of(config)
+        thread = thread_of(config)
         with self._alone(thread):
             parts: Iterator[Any] = self.graph.stream(given, **self._options(config))
             for part in parts:
@@ -181,7 +300,7 @@ class Runs:
     async def _adrive(
         self, given: Any, config: RunnableConfig, on_event: OnEvent | None
     ) -> RunView:
-        thread = _thread_of(config)
+        thread = thread_of(config)
         with self._alone(thread):
             parts: AsyncIterator[Any] = self.graph.astream(given, **self._options(config))
             async for part in parts:
@@ -206,64 +325,3 @@ class Runs:
 
 _LOCK: Final = Lock()
 _DRIVEN: Final[set[tuple[int, str]]] = set()
-
-
-def _new_id() -> str:
-    return uuid.uuid4().hex[:12]
-
-
-def _check_start(thread: str, view: RunView | None) -> None:
-    if view is not None and view.status != "finished":
-        how = f"`planloop resume {thread}` goes on with it."
-        raise UnfinishedThread(thread, f"has not ended: {how}")
-
-
-def _known(thread: str, view: RunView | None) -> RunView:
-    if view is None:
-        raise UnknownThread(thread, "is unknown: `planloop runs` lists the saved ones.")
-    return view
-
-
-def _unfinished(view: RunView) -> RunView:
-    if view.status == "finished":
-        raise FinishedThread(view.thread, "has ended: start a new run.")
-    return view
-
-
-def _answering(view: RunView, answer: Any, wanted: str | None) -> Command[Any]:
-    thread, ids = view.thread, [question.id for question in view.pending]
-    if not ids:
-        raise AnswerError(thread, "waits for no answer.")
-    if wanted is None and len(ids) > 1:
-        raise AnswerError(thread, f"has several questions: name one of {', '.join(ids)}.")
-    if wanted is not None and wanted not in ids:
-        raise AnswerError(thread, f"has no question {wanted}; open: {', '.join(ids)}.")
-    if answer is None:
-        raise AnswerError(thread, "got no answer: give a text, true or false.")
-    return Command(resume={wanted or ids[0]: answer})
-
-
-def _config_of(view: RunView) -> RunnableConfig:
-    return _config(view.thread, view.workspace, view.notes)
-
-
-def _thread_of(config: RunnableConfig) -> str:
-    return str(config.get("configurable", {})["thread_id"])
-
-
-def _address(thread: str) -> RunnableConfig:
-    return RunnableConfig(configurable={"thread_id": thread})
-
-
-def _input(request: str | Mapping[str, Any]) -> dict[str, Any]:
-    if isinstance(request, str) and not request.strip():
-        raise EmptyRequest
-    return {"request": request} if isinstance(request, str) else dict(request)
-
-
-def _config(thread: str, workspace: str | None, notes: Mapping[str, str]) -> RunnableConfig:
-    """Settings ride in the checkpoint's metadata, so that another process can go on with them."""
-    metadata = {f"{NOTE}{key}": str(value) for key, value in notes.items()}
-    if workspace is not None:
-        metadata[WORKSPACE] = workspace
-    return RunnableConfig(configurable={"thread_id": thread}, metadata=metadata)

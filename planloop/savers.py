@@ -59,7 +59,7 @@ def serde_for(*types: type) -> JsonPlusSerializer:
     return JsonPlusSerializer(allowed_msgpack_modules=allowed)
 
 
-class _Opened:
+class Opened:
     """A saver that can be closed, and says so when it is used afterwards."""
 
     def close(self) -> None:
@@ -78,7 +78,7 @@ class _Opened:
         self.close()
 
 
-class MemorySaver(_Opened, InMemorySaver):
+class MemorySaver(Opened, InMemorySaver):
     """Runs that are gone with the process."""
 
     def threads(self) -> list[str]:
@@ -87,7 +87,7 @@ class MemorySaver(_Opened, InMemorySaver):
         return sorted(newest, key=lambda name: newest[name], reverse=True)
 
 
-class SqliteFileSaver(_Opened, SqliteSaver):
+class SqliteFileSaver(Opened, SqliteSaver):
     """Runs in a SQLite file, for graphs that are invoked and for graphs that are awaited.
 
     WAL journal and a busy timeout, so that several processes can share the file. Awaited calls
@@ -111,7 +111,7 @@ class SqliteFileSaver(_Opened, SqliteSaver):
         try:
             yield
         except (sqlite3.Error, OSError) as error:
-            raise StoreError(f"The database {self.path} {_explained(error)}") from error
+            raise StoreError(f"The database {self.path} {explained(error)}") from error
 
     def close(self) -> None:
         self.conn.close()
@@ -201,7 +201,7 @@ class SqliteFileSaver(_Opened, SqliteSaver):
         )
 
 
-def _explained(error: Exception) -> str:
+def explained(error: Exception) -> str:
     text = str(error)
     if "closed" in text:
         return "was closed: use the saver inside its `with` block, or open it again."

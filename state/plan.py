@@ -135,8 +135,12 @@ class PlanStep(StepFields):
     """The executor that ran it."""
     routing: str = ""
     """Why another executor ran it than the one that it asks for; empty where none did."""
+    revivals: int = 0
+    """How many of its attempts took up one that had died with its process."""
     started: float | None = None
     """When the first attempt began, in seconds since the epoch."""
+    began: float | None = None
+    """When the latest attempt began, in seconds since the epoch."""
     ended: float | None = None
     """When the latest attempt ended, in seconds since the epoch."""
     usage: Usage | None = None

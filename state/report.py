@@ -67,6 +67,8 @@ class PlanReport(TypedDict):
     """What was known of the task at the last replan, by the names of the lists of `Facts`."""
     root_causes: NotRequired[list[str]]
     """What the planner named as the cause of each failure that it planned around."""
+    task: NotRequired[Verdict]
+    """Whether the results answer the request, if that was checked."""
 
 
 def build_report(
@@ -78,11 +80,19 @@ def build_report(
     cancelled: bool = False,
     facts: Mapping[str, Sequence[str]] | None = None,
     root_causes: Sequence[str] = (),
+    task: Verdict | None = None,
 ) -> PlanReport:
-    """Compute the report from the plan's record."""
+    """Compute the report from the plan's record.
+
+    Args:
+        task: Whether the results answer the request: a plan that does not is no completed one.
+    """
     report = _plan_report(plan, usage, 0)
     report["replans"] = replans
     report["warnings"] = [*dict.fromkeys(warnings), *report["warnings"]]
+    if task is not None:
+        report["task"] = task
+        report["outcome"] = _with_task(report["outcome"], task)
     if cancelled:
         report["outcome"] = "cancelled"
     if known := {name: list(texts) for name, texts in (facts or {}).items() if texts}:
@@ -90,6 +100,13 @@ def build_report(
     if root_causes:
         report["root_causes"] = list(root_causes)
     return report
+
+
+def _with_task(outcome: PlanOutcome, task: Verdict) -> PlanOutcome:
+    """A completed plan is so only as far as its results answer the request."""
+    if not outcome.startswith("completed") or task["verdict"] == "met":
+        return outcome
+    return "partial" if task["verdict"] == "not_met" else "completed_unverified"
 
 
 def _plan_report(plan: Plan, usage: Usage, depth: int) -> PlanReport:

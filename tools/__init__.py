@@ -13,7 +13,7 @@ from .process import ProcessResult, run_process
 from .python import python_tool
 from .registry import ToolRegistry
 from .results import clean, to_text
-from .terminate import terminate
+from .terminate import abort_plan, terminate
 from .toolset import default_tools
 from .traits import Effect, OnReplay, ToolTraits, own, tool_traits, traits_of
 from .workers import in_thread, is_given_up
@@ -32,6 +32,7 @@ __all__ = [
     "ToolPolicy",
     "ToolRegistry",
     "ToolTraits",
+    "abort_plan",
     "ask_human",
     "checks_of",
     "clean",

@@ -12,7 +12,7 @@ from planloop.state import ToolSetupError
 from .arguments import unmet_injections
 from .traits import is_own
 
-RESERVED: Final = frozenset({"terminate", "planning"})
+RESERVED: Final = frozenset({"terminate", "abort_plan", "planning"})
 """Names that planloop's own tools carry."""
 
 _LEGAL: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")

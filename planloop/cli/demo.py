@@ -135,8 +135,10 @@ def _check(demo: Demo, view: RunView) -> int:
     claims = {
         "The plan has four steps, all completed and verified": len(steps) == 4
         and all(step["status"] == "completed" and step["verified"] for step in steps.values()),
-        "Step s2 took two attempts, each other step one": [s["attempts"] for s in steps.values()]
-        == [1, 2, 1, 1],
+        "Step s2 took two attempts, and s4, as its process died": [
+            step["attempts"] for step in steps.values()
+        ]
+        == [1, 2, 1, 2],
         f"report.md says '{TOTAL}', with the answer that was given": TOTAL in report,
         "Three processes worked on it": len(set(demo.processes)) == 3,
         "The tool call that was finished before the kill ran once": log.count("draft") == 1,

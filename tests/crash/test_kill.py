@@ -33,7 +33,11 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path: Path, kill_at: str) -> None
     assert before["s1a"] == 1 and "s3a" not in before
     resumed = drive(tmp_path, kill_at)
     assert resumed.returncode == 0, resumed.stderr
-    assert resumed.stdout.strip() == "completed_unverified [1, 1, 1]"
+    # A step that died with its process is another attempt, whose finished calls are not repeated.
+    # At the edge of a super-step it depends on the moment whether its attempt had begun or ended.
+    expected = {1, 2} if kill_at[0] in "IE" else {2}
+    ended = [f"completed_unverified [1, {attempts}, 1]" for attempts in expected]
+    assert resumed.stdout.strip() in ended
     names = ["answered", *(f"s{n}{letter}" for n in (1, 2, 3) for letter in "abc")]
     assert effects(tmp_path) == dict.fromkeys(names, 1)
 

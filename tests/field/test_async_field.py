@@ -261,7 +261,9 @@ def test_c108_a_blocking_executor_holds_up_neither_the_cancelling_nor_the_loops_
     assert seen == []  # nobody waited for it
     gate.set()
     steps = runs.resume("t").values["report"]["steps"]
-    assert [(step["result"], step["attempts"]) for step in steps] == [("worked", 1)]
+    assert [(step["result"], step["attempts"]) for step in steps] == [
+        ("worked", 2)
+    ]  # the one that was cut off counts
 
 
 async def cancelled_after(ticks: int) -> bool:
@@ -293,8 +295,9 @@ async def cancelled_after(ticks: int) -> bool:
         assert task.cancelled()
     if view.status != "finished":
         view = await runs.aresume("t")
-    steps = [(s["status"], s["attempts"], s["result"]) for s in view.values["report"]["steps"]]
-    assert steps == [("completed", 1, "done")] * 2
+    steps = view.values["report"]["steps"]
+    assert [(s["status"], s["result"]) for s in steps] == [("completed", "done")] * 2
+    assert sum(s["attempts"] for s in steps) in (2, 3)  # the one that was cut off counts
     assert len(ran) <= 3  # only the call that was cut off runs again
     return ended
 
@@ -325,7 +328,7 @@ async def test_c108_a_plan_that_was_cancelled_in_a_tool_goes_on() -> None:
     event.set()
     steps = (await runs.aresume("t")).values["report"]["steps"]
     assert [step["result"] for step in steps] == ["A is done.", "B is done."]
-    assert [step["attempts"] for step in steps] == [1, 1]
+    assert [step["attempts"] for step in steps] == [2, 1]
     assert planner.left == model.left == 0
 
 

@@ -1,0 +1,271 @@
+"""People speak to a plan that runs: notes, pauses, the wish to end it, a further request."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers import APPROVED, plan_json
+from langgraph.types import interrupt
+
+from planloop import (
+    Runs,
+    StepBrief,
+    create_planning_graph,
+    create_react_graph,
+    open_saver,
+    open_store,
+)
+from planloop.errors import EmptyRequest, FinishedThread, StoreError, UnfinishedThread, WrongUse
+from planloop.testing import ScriptedModel
+
+THREAD = "t"
+
+
+class Speaking:
+    """An executor during whose first step something is said to the plan."""
+
+    def __init__(self, say: Any) -> None:
+        self.say, self.runs, self.prompts = say, None, list[str]()
+
+    def __call__(self, brief: StepBrief) -> str:
+        self.prompts.append(brief.prompt)
+        if len(self.prompts) == 1:
+            self.say(self.runs)
+        return f"did {brief.step.name}"
+
+
+def speaking(say: Any, *script: Any, **options: Any) -> tuple[Runs, Speaking, ScriptedModel]:
+    worker, model = Speaking(say), ScriptedModel([plan_json("A", "B"), APPROVED, *script])
+    graph = create_planning_graph(
+        model, worker, checkpointer=open_saver("memory:"), store=open_store("memory:"), **options
+    )
+    worker.runs = runs = Runs(graph)  # type: ignore[assignment]
+    return runs, worker, model
+
+
+def test_a_note_is_told_to_the_planner_and_to_every_later_step() -> None:
+    runs, worker, model = speaking(
+        lambda runs: runs.note(THREAD, "Use  metric units."), plan_json("C"), "sum"
+    )
+    report = runs.start("x", thread=THREAD).values["report"]
+    assert [s["name"] for s in report["steps"]] == ["A", "C"]
+    assert "The person says:\nUse metric units." in model.requests[2].messages[-1].text
+    assert "did A" in model.requests[2].messages[-1].text
+    assert "The person adds:\n- Use metric units." in worker.prompts[1]
+    assert report["replans"] == 0  # no failure
+    assert report["outcome"] == "completed_unverified"
+
+
+def test_a_note_that_no_plan_can_be_made_of_leaves_the_plan_and_is_still_told() -> None:
+    runs, worker, _ = speaking(lambda runs: runs.note(THREAD, "Hurry."), "no", "no", "no", "sum")
+    report = runs.start("x", thread=THREAD).values["report"]
+    assert [s["status"] for s in report["steps"]] == ["completed", "completed"]
+    assert "- Hurry." in worker.prompts[1]
+    assert any("No new plan could be made" in w for w in report["warnings"])
+
+
+def test_a_paused_plan_waits_before_its_next_step_until_it_is_resumed() -> None:
+    runs, worker, _ = speaking(lambda runs: runs.pause(THREAD), "sum")
+    view = runs.start("x", thread=THREAD)
+    assert view.status == "waiting"
+    assert view.pending[0].value["type"] == "paused"
+    assert "0. [✓] A" in view.pending[0].value["text"]
+    assert len(worker.prompts) == 1
+    view = runs.resume(THREAD)
+    assert view.status == "finished"
+    assert view.values["report"]["counts"]["completed"] == 2
+
+
+def test_a_cancelled_plan_ends_after_the_step_in_work_and_reports_it() -> None:
+    runs, worker, _ = speaking(lambda runs: runs.cancel(THREAD, "Too dear."), "sum")
+    report = runs.start("x", thread=THREAD).values["report"]
+    assert report["outcome"] == "cancelled"
+    assert [s["status"] for s in report["steps"]] == ["completed", "not_started"]
+    assert any("Too dear." in w for w in report["warnings"])
+    assert len(worker.prompts) == 1
+
+
+def test_what_was_said_to_an_earlier_run_is_not_meant_for_the_next() -> None:
+    def late(runs: Runs) -> None:
+        runs.cancel(THREAD)
+        runs.pause(THREAD)
+
+    second = [plan_json("C"), APPROVED, "sum"]
+    runs, _, _ = speaking(late, "sum", *second)
+    runs.start("x", thread=THREAD)
+    store: Any = runs.graph.store
+    store.put(("planloop_inbox", THREAD), "late", {"kind": "cancel", "text": ""})
+    view = runs.start("y", thread=THREAD)
+    assert view.values["report"]["counts"] == {
+        "completed": 1, "total": 1, "not_started": 0, "in_progress": 0, "blocked": 0,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("odd", [{"kind": "approve", "text": "x"}, {}, {"kind": "note"}])
+def test_words_that_mean_nothing_change_nothing(odd: dict[str, Any]) -> None:
+    def say(runs: Runs) -> None:
+        runs.graph.store.put(("planloop_inbox", THREAD), "k", odd)  # type: ignore[union-attr]
+
+    runs, _, model = speaking(say, "sum")
+    assert runs.start("x", thread=THREAD).values["report"]["counts"]["completed"] == 2
+    assert model.left == 0
+
+
+def test_a_store_that_fails_does_not_stop_the_plan() -> None:
+    runs, _, _ = speaking(lambda runs: None, "sum")
+
+    def fail(*_: Any, **__: Any) -> Any:
+        raise RuntimeError("gone")
+
+    runs.graph.store.search = fail  # type: ignore[union-attr,method-assign]
+    events: list[dict[str, Any]] = []
+    view = runs.start("x", thread=THREAD, on_event=events.append)
+    assert view.values["report"]["counts"]["completed"] == 2
+    assert any(e.get("what") == "unheard" and "gone" in e["text"] for e in events)
+
+
+def test_without_a_store_a_running_plan_cannot_be_spoken_to() -> None:
+    asks = create_planning_graph(
+        ScriptedModel([plan_json("A"), APPROVED]),
+        lambda brief: str(interrupt("?")),
+        checkpointer=open_saver("memory:"),
+    )
+    runs = Runs(asks)
+    runs.start("x", thread=THREAD)
+    with pytest.raises(WrongUse, match="open_store"):
+        runs.note(THREAD, "Hello.")
+    with pytest.raises(WrongUse, match="open_store"):
+        runs.pause(THREAD)
+
+
+@pytest.mark.parametrize("awaited", [False, True])
+def test_a_plan_that_waits_for_an_answer_is_ended_at_once(awaited: bool) -> None:
+    def asks(brief: StepBrief) -> str:
+        return "ok" if brief.step.name == "A" else str(interrupt("?"))
+
+    model = ScriptedModel([plan_json("A", "B", "C"), APPROVED, "sum"])
+    runs = Runs(create_planning_graph(model, asks, checkpointer=open_saver("memory:")))
+    assert runs.start("x", thread=THREAD).status == "waiting"
+    if awaited:
+        view = asyncio.run(runs.acancel(THREAD, "No time."))
+    else:
+        view = runs.cancel(THREAD, "No time.")
+    assert view.status == "finished"
+    report = view.values["report"]
+    assert report["outcome"] == "cancelled"
+    assert [s["status"] for s in report["steps"]] == ["completed", "blocked", "not_started"]
+    assert "cancelled while it was in work" in report["steps"][1]["notes"]
+
+
+def test_an_agent_is_no_plan_and_a_finished_run_hears_nothing() -> None:
+    def ask_me() -> str:
+        """Ask."""
+        return str(interrupt({"type": "question", "question": "?"}))
+
+    from planloop.testing import call
+
+    saver = open_saver("memory:")
+    agent = create_react_graph(ScriptedModel([call("ask_me")]), [ask_me], checkpointer=saver)
+    runs = Runs(agent)
+    assert runs.start("x", thread=THREAD).status == "waiting"
+    with pytest.raises(WrongUse, match="no planning graph"):
+        runs.cancel(THREAD)
+    runs, _, _ = speaking(lambda runs: None, "sum")
+    with pytest.raises(UnfinishedThread):
+        _waiting(runs).follow_up(THREAD, "more")
+    runs.start("x", thread="done")
+    for verb in (runs.pause, runs.cancel, lambda thread: runs.note(thread, "x")):
+        with pytest.raises(FinishedThread):
+            verb("done")
+
+
+def _waiting(_: Runs) -> Runs:
+    graph = create_planning_graph(
+        ScriptedModel([plan_json("A"), APPROVED]),
+        lambda brief: str(interrupt("?")),
+        checkpointer=open_saver("memory:"),
+    )
+    runs = Runs(graph)
+    runs.start("x", thread=THREAD)
+    return runs
+
+
+def followed(**options: Any) -> tuple[Any, Any, ScriptedModel, list[str]]:
+    ran: list[str] = []
+
+    def work(brief: StepBrief) -> str:
+        ran.append(brief.step.name)
+        return f"did {brief.step.name}"
+
+    again = {"steps": [{"name": "C"}, {"name": "D", "depends_on": ["C"]}]}
+    script = [plan_json("A", "B"), APPROVED, "sum", json.dumps(again), APPROVED, "sum 2"]
+    model = ScriptedModel(script)
+    runs = Runs(create_planning_graph(model, work, checkpointer=open_saver("memory:")))
+    first = runs.start("first things", thread=THREAD).values
+    second = runs.follow_up(THREAD, "then the rest", **options).values
+    return first, second, model, ran
+
+
+def test_a_follow_up_sees_the_earlier_plan_and_makes_a_new_one() -> None:
+    first, second, model, ran = followed()
+    told = model.requests[3].messages[-1].text
+    assert "first things" in told and "did B" in told and "then the rest" in told
+    assert second["plan"].id != first["plan"].id
+    assert [s.name for s in second["plan"].steps] == ["C", "D"]
+    assert second["plan"].request == "then the rest"
+    assert ran == ["A", "B", "C", "D"]
+
+
+def test_a_follow_up_may_extend_the_earlier_plan() -> None:
+    first, second, _, ran = followed(extend=True)
+    plan = second["plan"]
+    assert plan.id == first["plan"].id and plan.version == 2
+    assert [(s.id, s.name, s.depends_on) for s in plan.steps] == [
+        ("s1", "A", []), ("s2", "B", []), ("s3", "C", []), ("s4", "D", ["s3"]),
+    ]  # fmt: skip
+    assert plan.steps[0] == first["plan"].steps[0]
+    assert second["report"]["counts"]["completed"] == 4
+    assert ran == ["A", "B", "C", "D"]
+
+
+def test_a_second_request_without_a_word_of_the_first_knows_nothing_of_it() -> None:
+    model = ScriptedModel([plan_json("A"), APPROVED, "sum", plan_json("C"), APPROVED, "sum"])
+    graph = create_planning_graph(model, lambda brief: "ok", checkpointer=open_saver("memory:"))
+    runs = Runs(graph)
+    runs.start("first things", thread=THREAD)
+    second = runs.start("the second", thread=THREAD).values
+    assert [s.name for s in second["plan"].steps] == ["C"]
+    assert "first things" not in model.requests[3].messages[-1].text
+    third = runs.status(THREAD).values
+    assert third["earlier"] is None
+
+
+def test_a_further_request_of_nothing_is_refused() -> None:
+    runs, _, _ = speaking(lambda runs: None, "sum")
+    runs.start("x", thread=THREAD)
+    with pytest.raises(EmptyRequest):
+        runs.follow_up(THREAD, "  ")
+
+
+def test_an_agent_goes_on_with_its_conversation() -> None:
+    model = ScriptedModel(["one", "two"])
+    runs = Runs(create_react_graph(model, checkpointer=open_saver("memory:")))
+    runs.start("first", thread=THREAD)
+    assert runs.follow_up(THREAD, "second").values["outcome"]["answer"] == "two"
+    assert [m.text for m in model.requests[1].messages[1:]] == ["first", "one", "second"]
+
+
+async def test_a_store_in_a_file_carries_words_between_processes(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'runs.db'}"
+    with open_saver(url), open_store(url) as here, open_store(url) as there:
+        here.put(("a", "b"), "k", {"kind": "note"})
+        assert [i.value for i in await there.asearch(("a", "b"))] == [{"kind": "note"}]
+    with pytest.raises(StoreError, match="was closed"):
+        here.get(("a", "b"), "k")
+    (tmp_path / "no.db").write_text("no database of anything, but long enough to be read as one")
+    with pytest.raises(StoreError, match="no database"):
+        open_store(f"sqlite:///{tmp_path / 'no.db'}")
+    with pytest.raises(WrongUse, match="no place for a store"):
+        open_store("postgres://x")
