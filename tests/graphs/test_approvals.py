@@ -216,3 +216,105 @@ def test_a_question_deep_in_a_plan_reaches_the_top_and_its_answer_the_tool() -> 
     step = view.values["plan"].steps[0]
     assert step.attempts == 1
     assert "a.txt" in step.observations
+
+
+def replanned(*answers: Any, new: Any, more: tuple[Any, ...] = ("sum",)) -> tuple[Runs, RunView]:
+    """A plan whose second step fails, so that it is made anew and shown again."""
+
+    def work(brief: StepBrief) -> str:
+        if brief.step.name == "B":
+            raise RuntimeError("no B")
+        return f"did {brief.step.name}"
+
+    model = ScriptedModel([plan_json("A", "B"), new, *more])
+    graph = create_planning_graph(
+        model,
+        work,
+        approve_plan=True,
+        max_reflections=0,
+        max_attempts=1,
+        checkpointer=open_saver("memory:"),
+    )
+    runs = Runs(graph)
+    runs.start("x", thread="t")
+    return runs, runs.answer("t", True)
+
+
+def test_a_plan_that_was_made_anew_is_shown_again_with_progress_reason_and_changes() -> None:
+    runs, view = replanned(new=plan_json("C"))
+    asked = view.pending[0].value
+    assert asked["type"] == "plan_approval"
+    assert "0. [✓] A" in asked["text"] and "1. [ ] C" in asked["text"]
+    assert "no B" in asked["reason"]
+    assert "C" in asked["changes"] and "B" in asked["changes"]
+    view = runs.answer("t", True)
+    assert [s["name"] for s in view.values["report"]["steps"]] == ["A", "C"]
+    assert view.values["report"]["counts"]["completed"] == 2
+
+
+def test_a_plan_that_is_the_same_again_is_not_shown_again() -> None:
+    _, view = replanned(new=plan_json("B"))
+    assert view.status == "finished"
+
+
+def test_a_new_plan_that_is_sent_back_is_made_anew_and_what_is_finished_stays() -> None:
+    runs, _ = replanned(new=plan_json("C"), more=(plan_json("D"), "sum"))
+    view = runs.answer("t", {"action": "reject", "comment": "D is better"})
+    assert view.status == "waiting"
+    assert "D is better" in view.pending[0].value["reason"]
+    assert "1. [ ] D" in view.pending[0].value["text"]
+    report = runs.answer("t", True).values["report"]
+    assert [s["name"] for s in report["steps"]] == ["A", "D"]
+    assert report["replans"] == 1  # the wish of a person is no failure
+
+
+def test_a_new_plan_that_cannot_be_made_is_said_where_the_old_one_is_shown() -> None:
+    runs, _ = replanned(new=plan_json("C"), more=("no", "no", "no", "sum"))
+    view = runs.answer("t", {"action": "reject", "comment": "D is better"})
+    assert "No new plan could be made" in view.pending[0].value["problem"]
+    assert "1. [ ] C" in view.pending[0].value["text"]
+    assert runs.answer("t", True).values["report"]["counts"]["completed"] == 2
+
+
+def test_an_edit_of_a_new_plan_loses_nothing_that_is_finished() -> None:
+    runs, _ = replanned(new=plan_json("C"))
+    view = runs.answer("t", {"action": "edit", "steps": ["D"]})
+    plan = view.values["plan"]
+    assert [(s.name, s.status) for s in plan.steps] == [("A", "completed"), ("D", "completed")]
+
+
+def test_a_new_plan_may_be_called_off_with_what_was_done() -> None:
+    runs, _ = replanned(new=plan_json("C"))
+    report = runs.answer("t", False).values["report"]
+    assert report["outcome"] == "cancelled"
+    assert report["counts"]["completed"] == 1
+    assert report["warnings"][0] == "A person cancelled the plan."
+
+
+def test_c61_a_plan_is_edited_as_text_too() -> None:
+    runs, _ = waiting(plan_json("A", "B"), "sum")
+    text = "# mine\ns2: B -- as before\nC -- something new\n"
+    plan = runs.answer("t", {"action": "edit", "text": text}).values["plan"]
+    assert [(s.id, s.name, s.description) for s in plan.steps] == [
+        ("s2", "B", "as before"), ("s3", "C", "something new"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        {"steps": "broken"},
+        {"steps": None},
+        {"text": ""},
+        {"text": "# only a remark"},
+        {"text": 7},
+        {"steps": [{"name": "A", "depends_on": ["nobody"]}]},
+        {"steps": ["x"] * 51},
+        {},
+    ],
+)
+def test_c61_an_edit_that_is_no_plan_asks_again(edit: dict[str, Any]) -> None:
+    runs, _ = waiting(plan_json("A"), "sum")
+    view = runs.answer("t", {"action": "edit", **edit})
+    assert view.status == "waiting" and view.pending[0].value["problem"]
+    assert [s.name for s in view.values["plan"].steps] == ["A"]

@@ -1,0 +1,148 @@
+"""Both ways to a plan, and a plan that the caller gives: one set of rules for all."""
+
+import json
+from typing import Any
+
+import pytest
+from helpers import APPROVED, plan_json
+
+from planloop import Executor, StepBrief, create_planning_graph
+from planloop.errors import PlanError
+from planloop.testing import ScriptedModel, call
+
+BROKEN: list[tuple[list[Any], str]] = [
+    ([{"name": "A", "executor": "nobody"}], "steps[0].executor 'nobody' is unknown"),
+    ([{"name": "A", "depends_on": ["z"]}], "steps[0].depends_on 'z' is unknown"),
+    (
+        [{"name": "A", "depends_on": ["B"]}, {"name": "B", "depends_on": ["A"]}],
+        "depend on each other in a circle",
+    ),
+    ([{"id": "a", "name": "A"}, {"id": "a", "name": "B"}], "Two steps have the id 'a'"),
+    ([f"n{n}" for n in range(6)], "6 steps, at most 5"),
+]
+
+
+def done(brief: StepBrief) -> str:
+    """Does it."""
+    return f"did {brief.step.name}"
+
+
+def graph_of(model: ScriptedModel, planner: Any) -> Any:
+    executors = {"search": Executor(done, description="Looks things up."), "code": done}
+    return create_planning_graph(
+        model, executors, planner=planner, max_plan_steps=5, max_reflections=0
+    )
+
+
+def said(planner: str, steps: Any) -> Any:
+    if planner == "tool":
+        return call("planning", command="create", title="T", steps=steps)
+    return json.dumps({"title": "T", "steps": steps})
+
+
+@pytest.mark.parametrize("planner", ["reflect", "tool"])
+@pytest.mark.parametrize(("steps", "rule"), BROKEN, ids=[rule for _, rule in BROKEN])
+def test_a_plan_that_breaks_a_rule_is_asked_for_again_with_the_rule(
+    planner: str, steps: list[Any], rule: str
+) -> None:
+    model = ScriptedModel([said(planner, steps), said(planner, ["[search] A"]), "sum"])
+    report = graph_of(model, planner).invoke({"request": "x"})["report"]
+    assert rule in model.requests[1].messages[-1].text
+    assert report["plan_origin"] == "repaired"
+    assert [s["executor"] for s in report["steps"]] == ["search"]
+    assert model.left == 0
+
+
+@pytest.mark.parametrize("planner", ["reflect", "tool"])
+def test_a_plan_that_is_never_right_gives_the_fallback(planner: str) -> None:
+    steps, rule = BROKEN[0]
+    model = ScriptedModel([*[said(planner, steps)] * 3, "sum"])
+    report = graph_of(model, planner).invoke({"request": "x"})["report"]
+    assert (report["plan_origin"], report["counts"]["total"]) == ("fallback", 3)
+    assert any(rule in warning for warning in report["warnings"])
+    assert model.left == 0
+
+
+@pytest.mark.parametrize("planner", ["reflect", "tool"])
+def test_the_planner_is_told_the_executors_with_their_descriptions(planner: str) -> None:
+    model = ScriptedModel([said(planner, ["A"]), "sum"])
+    graph_of(model, planner).invoke({"request": "x"})
+    system = model.requests[0].messages[0].text
+    assert "- search: Looks things up." in system and "- code: Does it." in system
+
+
+@pytest.mark.parametrize(("steps", "rule"), BROKEN, ids=[rule for _, rule in BROKEN])
+def test_a_plan_of_the_caller_is_held_against_the_same_rules(steps: list[Any], rule: str) -> None:
+    graph = graph_of(ScriptedModel([]), "reflect")
+    with pytest.raises(PlanError) as error:
+        graph.invoke({"request": "x", "plan": {"steps": steps}})
+    assert rule in str(error.value) or "two steps have the id" in str(error.value)
+
+
+def test_a_plan_of_the_caller_needs_no_planner() -> None:
+    model = ScriptedModel(["sum"])
+    given: Any = {"request": "x", "plan": [{"name": "A"}, {"name": "B", "depends_on": ["s1"]}]}
+    result = graph_of(model, "reflect").invoke(given)
+    assert result["report"]["plan_origin"] == "user"
+    assert model.left == 0
+
+
+def test_each_broken_call_of_a_turn_is_answered_before_the_model_is_asked_again() -> None:
+    from helpers import valid
+
+    from planloop.testing import calls
+
+    bad = {"command": "create", "steps": [{"name": "A", "executor": "nobody"}]}
+    two = calls(("planning", bad), ("other", {}))
+    model = ScriptedModel([two, said("tool", ["A"]), "sum"])
+    graph_of(model, "tool").invoke({"request": "x"})
+    valid(model.requests[1].messages[2:])
+
+
+def test_the_seeds_three_step_fallback() -> None:
+    model = ScriptedModel(["I would rather talk about it.", "sum"])
+    graph = create_planning_graph(model, done, planner="tool")
+    request = "Summarise the sales of the last quarter for the board meeting"
+    result = graph.invoke({"request": request})
+    plan = result["plan"]
+    assert plan.title == "Plan for: Summarise the sales of the last quarter for the bo…"
+    assert [step.name for step in plan.steps] == [
+        "Analyze the request", "Execute the task", "Verify the results",
+    ]  # fmt: skip
+    assert result["report"]["plan_origin"] == "fallback"
+
+
+def test_the_seeds_tag_goes_to_the_data_analysis_executor() -> None:
+    steps = ["读取 CSV", "[DATA_ANALYSIS] 画趋势图", "写总结"]
+    create = call("planning", command="create", title="分析销售数据", steps=steps)
+    model = ScriptedModel([create, "sum"])
+    graph = create_planning_graph(model, {"manus": done, "data_analysis": done}, planner="tool")
+    drawn: list[str] = []
+    result: Any = None
+    for result in graph.stream({"request": "分析"}, stream_mode="values"):
+        if result.get("phase") == "IN_PROGRESS" and result["active"] == ["s2"]:
+            drawn = result["plan"].render().splitlines()
+    assert [s["executor"] for s in result["report"]["steps"]] == ["manus", "data_analysis", "manus"]
+    assert drawn[0] == f"Plan: 分析销售数据 (ID: {result['plan'].id})"
+    assert drawn[2] == "Progress: 1/3 steps completed (33.3%)"
+    assert drawn[-3:] == ["0. [✓] 读取 CSV", "1. [→] [DATA_ANALYSIS] 画趋势图", "2. [ ] 写总结"]
+
+
+@pytest.mark.parametrize(("budget", "drafts", "reviews"), [(0, 1, 0), (1, 2, 1), (3, 4, 3)])
+def test_ursas_basic_usage(budget: int, drafts: int, reviews: int) -> None:
+    from planloop import create_planner_graph
+
+    script = [plan_json("Collect", requires_code=True)]
+    for _ in range(budget):
+        script += ["Name the metric.", plan_json("Collect", "Compare")]
+    model = ScriptedModel(script)
+    agent = create_planner_graph(model, max_reflections=budget)
+    state = agent.invoke({"request": "Design a workflow to compare two simulation outputs."})
+    plan = state["plan"]
+    printed = [(step.name, step.requires_code) for step in plan.steps]
+    assert printed == [("Collect", True)] if budget == 0 else printed[0] == ("Collect", False)
+    assert len(model.requests) == drafts + reviews
+    assert state["approved"] is False
+    approving = ScriptedModel([plan_json("Collect"), APPROVED])
+    graph = create_planner_graph(approving, max_reflections=max(budget, 1))
+    assert graph.invoke({"request": "x"})["approved"] is True
