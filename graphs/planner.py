@@ -10,6 +10,7 @@ from langgraph.types import Checkpointer
 from planloop.models import ModelLike, as_source, model_roles
 from planloop.nodes import Executor, PlanMaker, Router, as_executors, make_generate, make_reflect
 from planloop.state import PlannerInput, PlannerOutput, PlannerState, RunContext
+from planloop.tools import Check
 
 PlannerGraph = CompiledStateGraph[PlannerState, RunContext, PlannerInput, PlannerOutput]
 
@@ -21,6 +22,7 @@ def create_planner_graph(
     max_plan_steps: int = 20,
     executors: Mapping[str, "str | Executor"] | None = None,
     reviewer: ModelLike = None,
+    checks: Mapping[str, Check] | None = None,
     checkpointer: Checkpointer = None,
 ) -> PlannerGraph:
     """Build a planner: in goes a `request`, out comes a `Plan` and what a reviewer says of it.
@@ -36,6 +38,7 @@ def create_planner_graph(
         max_plan_steps: A plan with more steps is sent back to the model.
         executors: Names a step may be given to, with descriptions.
         reviewer: Another model for reviews.
+        checks: Checks that a success criterion may name, as `planloop.tools.checks_of` gives them.
         checkpointer: Where runs are saved; `None` inherits that of a graph around this one.
     """
     if reviewer is not None:
@@ -46,7 +49,7 @@ def create_planner_graph(
         name: value if isinstance(value, str) else as_executors({name: value})[name].description
         for name, value in (executors or {}).items()
     }
-    maker = PlanMaker(roles["planner"], described, max_plan_steps)
+    maker = PlanMaker(roles["planner"], described, max_plan_steps, checks=checks or {})
     graph: PlannerGraph = (
         StateGraph(
             PlannerState,

@@ -130,13 +130,15 @@ def create_planning_graph(
     if default not in workers:
         raise WrongUse(f"default_executor '{default}' is none of {', '.join(workers)}.")
     roles = model_roles(model, ("planner", "reviewer", "judge", "summary"))
+    known_checks = checks_of(checks)
     maker = PlanMaker(
         roles["planner"],
         {n: e.description for n, e in workers.items()},
         max_plan_steps,
         strict_tags,
+        known_checks if verify else {},
     )
-    verifier = Verifier(roles["judge"], checks_of(checks), verify, may_revise=not approve_plan)
+    verifier = Verifier(roles["judge"], known_checks, verify, may_revise=not approve_plan)
     bounds = Bounds(max_attempts, max_replans, stop_on_blocked)
     routes = Routes(approve_plan, budget, max_replans, verify_task)
     after_complete = [*AFTER_COMPLETE, "verify_task"] if verify_task else AFTER_COMPLETE
@@ -210,6 +212,7 @@ def _plan_node(
         max_reflections=max_reflections,
         max_plan_steps=maker.max_steps,
         executors=maker.executors,
+        checks=maker.checks,
     )
     return make_create_plan(graph, max_reflections=max_reflections)
 

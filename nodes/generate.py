@@ -1,7 +1,7 @@
 """Generate: draft the plan, or draft it anew after a review."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
@@ -20,6 +20,7 @@ from planloop.state import (
     fallback_plan,
     unknown_tags,
 )
+from planloop.tools import Check
 
 from ._node import Node
 from ._prompts import prompt
@@ -35,6 +36,8 @@ class PlanMaker:
     """Names and descriptions."""
     max_steps: int
     strict_tags: bool = False
+    checks: Mapping[str, Check] = field(default_factory=dict)
+    """Checks that criteria may name; the planner is told of them."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -114,7 +117,8 @@ def _schema(maker: PlanMaker) -> Steps[type[PlanDraft] | type[ShortDraft]]:
 
 def draft_request(maker: PlanMaker, request: str, state: PlannerState | None) -> list[BaseMessage]:
     """The planner's request: always the task; after a review also the plan and what it said."""
-    system = prompt("planner", max_steps=str(maker.max_steps), executors=described(maker.executors))
+    told = described(maker.executors, maker.checks if maker.source.judges else None)
+    system = prompt("planner", max_steps=str(maker.max_steps), executors=told)
     parts = [f"Task:\n{request}"]
     if state is not None:
         draft = PlanDraft.model_validate(state["plan"].model_dump(mode="json"))

@@ -157,7 +157,9 @@ def _new_version(maker: PlanMaker, plan: Plan, draft: PlanDraft, reason: str) ->
 def _request(maker: PlanMaker, plan: Plan, cause: _Cause, facts: Facts) -> list[BaseMessage]:
     finished = [step for step in plan.steps if step.status == "completed"]
     left = max(maker.max_steps - len(finished), 1)
-    system = prompt("replan", max_steps=str(left), executors=described(maker.executors))
+    system = prompt(
+        "replan", max_steps=str(left), executors=described(maker.executors, maker.checks)
+    )
     share = max(_RESULTS // max(len(finished), 1), _LEAST)
     done = [f"[{s.id}] {one_line(s.text, 200)}\n{cut_middle(s.result, share)}" for s in finished]
     wrong = [f"[{s.id}] by {s.routed_to or '?'}: {s.text}\n{s.notes}" for s in cause.failed]

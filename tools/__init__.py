@@ -2,7 +2,7 @@
 
 from .checks import CallCheck, Check, CheckAnswer, CheckedStep, CheckResult
 from .command_check import command_check
-from .criteria import checks_of, read_criterion
+from .criteria import checks_of, described_checks, read_criterion
 from .file_checks import look_at_file
 from .files import file_tools, read_inside
 from .keep import kept_path, load_image
@@ -39,6 +39,7 @@ __all__ = [
     "command_check",
     "current_workspace",
     "default_tools",
+    "described_checks",
     "file_tools",
     "in_thread",
     "is_given_up",

@@ -1,11 +1,12 @@
 """Which criteria are decided by code: the registered checks, and how a criterion names one."""
 
+import inspect
 import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
-from planloop.state import WrongUse, normalise
+from planloop.state import WrongUse, normalise, one_line
 
 from .checks import Check
 from .file_checks import file_check, regex_check
@@ -28,6 +29,14 @@ def checks_of(given: Mapping[str, Check] | None = None) -> Mapping[str, Check]:
             raise WrongUse(f"The check {name!r} {problem}.")
         checks[normalise(name)] = check
     return checks
+
+
+def described_checks(checks: Mapping[str, Check]) -> str:
+    """The checks as a planner reads them, one a line."""
+    docs = (
+        (name, (inspect.getdoc(check) or "").partition("\n")[0]) for name, check in checks.items()
+    )
+    return "\n".join(f"- {name}: {one_line(doc, 200)}" for name, doc in docs)
 
 
 def _problem(name: Any, check: Any, taken: Mapping[str, Check]) -> str:

@@ -28,7 +28,7 @@ def done(brief: StepBrief) -> str:
 
 
 def graph_of(model: ScriptedModel, planner: Any) -> Any:
-    executors = {"search": Executor(done, description="Looks things up."), "code": done}
+    executors: Any = {"search": Executor(done, description="Looks things up."), "code": done}
     return create_planning_graph(
         model, executors, planner=planner, max_plan_steps=5, max_reflections=0
     )
@@ -146,3 +146,23 @@ def test_ursas_basic_usage(budget: int, drafts: int, reviews: int) -> None:
     approving = ScriptedModel([plan_json("Collect"), APPROVED])
     graph = create_planner_graph(approving, max_reflections=max(budget, 1))
     assert graph.invoke({"request": "x"})["approved"] is True
+
+
+def test_the_planner_is_told_which_checks_a_criterion_may_name() -> None:
+    from planloop.tools import command_check
+
+    def balanced(given: Any) -> bool:
+        """The books balance."""
+        return True
+
+    checks = {"balanced": balanced, "command": command_check("pytest")}
+    model = ScriptedModel([plan_json("A"), "sum"])
+    create_planning_graph(model, done, checks=checks, max_reflections=0).invoke({"request": "x"})
+    system = model.requests[0].messages[0].text
+    assert "- file: Check `file: poem.txt`" in system and "- regex: " in system
+    assert "- balanced: The books balance." in system
+    assert "- command: Check `command: pytest`: it exits with 0 (pytest)." in system
+    model = ScriptedModel([plan_json("A"), "sum"])
+    graph = create_planning_graph(model, done, verify=False, max_reflections=0)
+    graph.invoke({"request": "x"})
+    assert "file:" not in model.requests[0].messages[0].text
