@@ -51,6 +51,7 @@ def command_check(*programs: str, timeout: float = 60.0) -> Check:
             stop.set()  # a cancelled run must not leave its process behind
         return _told(ended, timeout)
 
+    command.__doc__ = f"Check `command: {programs[0]}`: it exits with 0 ({', '.join(programs)})."
     return command
 
 
