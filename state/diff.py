@@ -99,9 +99,9 @@ def _changes(before: PlanStep, after: PlanStep) -> list[str]:
 
 
 def _words(value: Any) -> str:
-    if isinstance(value, list):
-        return "; ".join(value)
-    return {True: "yes", False: "no", None: ""}.get(value, value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "; ".join(value) if isinstance(value, list) else str(value or "")
 
 
 def _change(before: str, after: str) -> str:

@@ -151,11 +151,34 @@ def answer(
 
 
 @command(app, "show")
-def show(thread: Thread, db: Db = None, as_json: Json = False) -> int:
+def show(
+    thread: Thread,
+    db: Db = None,
+    as_json: Json = False,
+    tree: Annotated[
+        bool, typer.Option("--tree", help="The plan as a tree, with plans within it.")
+    ] = False,
+    timeline: Annotated[
+        bool, typer.Option("--timeline", help="When each step ran, and what it cost.")
+    ] = False,
+    changes: Annotated[
+        bool, typer.Option("--changes", help="Every version of the plan, with its reason.")
+    ] = False,
+    mermaid: Annotated[
+        bool, typer.Option("--mermaid", help="The plan as a Mermaid flowchart.")
+    ] = False,
+) -> int:
     """Show a run: its plan, its report, what it waits for."""
     from . import saved
 
-    return saved.show(thread, db=db, as_json=as_json)
+    forms = {
+        "json": as_json,
+        "tree": tree,
+        "timeline": timeline,
+        "changes": changes,
+        "mermaid": mermaid,
+    }
+    return saved.show(thread, db=db, forms=[form for form, wanted in forms.items() if wanted])
 
 
 @command(app, "runs")

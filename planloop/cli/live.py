@@ -16,13 +16,14 @@ from .lines import line_of
 from .progress import Progress
 from .screen import Screen, in_ascii, shows_marks, visible
 
-_STYLES: dict[StepStatus, str] = {
+STYLES: dict[StepStatus, str] = {
     "not_started": "dim",
     "in_progress": "bold cyan",
     "completed": "green",
     "blocked": "bold red",
 }
 _AROUND = 6  # lines besides the steps
+_LASTING = ("steer", "verify")  # events that leave a line above the picture
 
 
 @contextmanager
@@ -38,8 +39,13 @@ def watching(screen: Screen, progress: Progress) -> Iterator[OnEvent]:
     def draw() -> RenderableType:
         return drawn(progress, spinner, console.height - _AROUND, ascii_only=ascii_only)
 
+    def take(event: dict[str, object]) -> None:
+        progress.take(event)
+        if event.get("type") in _LASTING and (line := line_of(event, progress)):
+            console.print(_line(line, "", ascii_only))
+
     with Live(get_renderable=draw, console=console, refresh_per_second=8, transient=True):
-        yield progress.take
+        yield take
 
 
 class _LinePrinter:
@@ -81,7 +87,7 @@ def _step_lines(plan: Plan, room: int, ascii_only: bool) -> Iterator[Text]:
     for step in plan.steps[first : first + room]:
         text = f"  {marks[step.status]} {step.text}"
         notes = f" ({one_line(step.notes, 80)})" if step.notes else ""
-        yield _line(text + notes, _STYLES[step.status], ascii_only)
+        yield _line(text + notes, STYLES[step.status], ascii_only)
     if (left := total - first - room) > 0:
         yield _line(f"  {left} later steps", "dim", ascii_only)
 

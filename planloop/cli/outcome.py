@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from planloop.runs import RunView
-from planloop.state import Plan, one_line
+from planloop.state import Plan, one_line, plan_diff, versions_of
 
 COMPLETED: Final = 0
 NOT_COMPLETED: Final = 1
@@ -73,6 +73,16 @@ def described(view: RunView) -> str:
     plan = view.values.get("plan") or Plan()
     body = view.values.get("summary") if view.status == "finished" else ""
     return "\n".join([*head, "", str(body or plan.render())])
+
+
+def changes_text(plan: Plan) -> str:
+    """Each version of a plan with its reason, as a diff against the one before."""
+    parts, before = [], Plan()
+    for version, reason, edition in versions_of(plan):
+        head = f"Version {version}: {one_line(reason, 300) or 'the first plan'}"
+        parts.append(f"{head}\n{plan_diff(before, edition) or '  no step is different'}")
+        before = edition
+    return "\n\n".join(parts)
 
 
 def local_time(stamp: str) -> str:

@@ -20,6 +20,8 @@ class Progress:
     """A picture of a run, brought up to date by its events."""
 
     plan: Plan = field(default_factory=Plan)
+    inner: dict[str, Plan] = field(default_factory=dict)
+    """Plans within the plan, by the ids of the steps that they do, as in `s2/s1`."""
     doing: str = ""
     tokens: int = 0
     started: float = field(default_factory=time.monotonic)
@@ -38,10 +40,14 @@ class Progress:
 
     def take(self, event: Mapping[str, Any]) -> None:
         """Bring the picture up to date."""
-        kind = event.get("type")
-        if "plan" in event:
+        kind, within = event.get("type"), within_of(event)
+        if "plan" in event and within:
+            self.inner[within] = as_plan(event["plan"])
+        elif "plan" in event:
             self.plan = as_plan(event["plan"])
-        if kind == "phase":
+        if kind == "phase" and within:
+            self._take_inner(event, within)
+        elif kind == "phase":
             self._take_phase(event)
         elif kind == "turn":
             usage = event["usage"]
@@ -67,14 +73,40 @@ class Progress:
             if event["recovery"] in ("block", "stop"):
                 self.plan = apply_patch(self.plan, blocked_dependents(self.plan, step))
 
+    def _take_inner(self, event: Mapping[str, Any], within: str) -> None:
+        """Of a plan within the plan only what is done now is shown."""
+        if event["phase"] == "IN_PROGRESS":
+            self.doing = self.name_of(event.get("step", ""), within)
+        elif doing := _DOING.get(event["phase"]):
+            self.doing = path_text(within) + doing
+
     def _mark(self, step: str, status: StepStatus, notes: str = "") -> None:
         if any(known.id == step for known in self.plan.steps):
             self.plan = apply_patch(self.plan, {step: {"status": status, "notes": notes}})
 
-    def name_of(self, step: str) -> str:
-        """Id and text of a step in one line."""
-        found = next((known for known in self.plan.steps if known.id == step), None)
-        return f"{step} {one_line(found.text, 100)}" if found else step
+    def plan_of(self, within: str) -> Plan:
+        """The plan that events speak of which come from within these steps."""
+        return self.inner.get(within, Plan()) if within else self.plan
+
+    def name_of(self, step: str, within: str = "") -> str:
+        """Id and text of a step in one line, behind the ids of the steps around it."""
+        found = next((known for known in self.plan_of(within).steps if known.id == step), None)
+        name = f"{step} {one_line(found.text, 100)}" if found else step
+        return path_text(within) + name
+
+
+def within_of(event: Mapping[str, Any]) -> str:
+    """The steps around the plan that an event comes from; empty for the outermost plan."""
+    return str(event.get("within") or "")
+
+
+def path_text(within: str) -> str:
+    """The steps around a plan, to stand before what happens in it.
+
+    >>> path_text("s2/s1")
+    's2 › s1 › '
+    """
+    return "".join(f"{step} › " for step in within.split("/") if step)
 
 
 def retry_line(event: Mapping[str, Any]) -> str:

@@ -1,5 +1,6 @@
 """`planloop resume`, `answer`, `show` and `runs`: what becomes of saved runs."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from rich.box import SIMPLE_HEAD
@@ -7,19 +8,22 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from planloop.errors import AnswerError, FinishedThread
+from planloop.errors import AnswerError, FinishedThread, WrongUse
 from planloop.runs import Runs, RunView
 from planloop.savers import Saver, open_saver
+from planloop.state import Plan
 
 from .answers import read_answer
 from .build import planning_graph, saved_runs
 from .model import ready_model, remarks
-from .outcome import described, document, row
+from .outcome import changes_text, described, document, row
 from .paths import database_file, database_url
 from .questions import waiting_text
 from .screen import Screen, visible
 from .session import Session
 from .settings import RunSettings
+from .timeline import print_timeline
+from .tree import print_tree
 
 _PIPE_WIDTH = 200
 _GAP = 3  # characters between two columns
@@ -73,18 +77,40 @@ def _working(saver: Saver, view: RunView, model: str, screen: Screen) -> Runs:
     return Runs(planning_graph(replace(settings, model=name), loaded, saver))
 
 
-def show(thread: str, *, db: str | None, as_json: bool) -> int:
-    """Show one run."""
-    screen = Screen(as_json)
+def show(thread: str, *, db: str | None, forms: Sequence[str]) -> int:
+    """Show one run.
+
+    Args:
+        forms: How: `json`, `tree`, `timeline`, `changes` or `mermaid`; empty: in words.
+    """
+    if len(forms) > 1:
+        raise WrongUse(f"Ask for one of {', '.join(f'--{form}' for form in forms)} at a time.")
+    form = next(iter(forms), "")
+    screen = Screen(as_json=form == "json")
     with open_saver(database_url(db, must_exist=True)) as saver:
         view = saved_runs(saver).status(thread)
-    if as_json:
+    if form == "json":
         screen.document(document(view))
-        return 0
-    screen.result(described(view))
-    if view.pending:
-        screen.result(f"\n{waiting_text(view, db)}")
+    elif form:
+        _show_plan(screen, view, form)
+    else:
+        screen.result(described(view))
+        if view.pending:
+            screen.result(f"\n{waiting_text(view, db)}")
     return 0
+
+
+def _show_plan(screen: Screen, view: RunView, form: str) -> None:
+    """Only the plan, drawn in one way."""
+    plan = view.values.get("plan") or Plan()
+    if not plan.steps:
+        screen.say(f"Run {view.thread} has no plan yet.")
+    elif form == "tree":
+        print_tree(screen, plan)
+    elif form == "timeline":
+        print_timeline(screen, plan)
+    else:
+        screen.result(plan.to_mermaid() if form == "mermaid" else changes_text(plan))
 
 
 def list_runs(*, db: str | None) -> int:

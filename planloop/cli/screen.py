@@ -12,6 +12,7 @@ from rich.console import Console
 from planloop.state import ASCII_MARKS, MARKS
 from planloop.tools import clean
 
+_IN_ASCII = {"→": "->", "…": "...", "·": "-", "›": ">", "█": "#"}
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
@@ -70,7 +71,9 @@ def in_ascii(text: str) -> str:
     """Text with marks, arrows and ellipses that any console shows."""
     for status, mark in MARKS.items():
         text = text.replace(mark, ASCII_MARKS[status])
-    return text.replace("→", "->").replace("…", "...").replace("·", "-")
+    for shown, plain in _IN_ASCII.items():
+        text = text.replace(shown, plain)
+    return text
 
 
 def _write(text: str, stream: TextIO) -> None:

@@ -131,7 +131,7 @@ def test_no_text_of_a_step_is_markup(text: str) -> None:
 def test_markdown_bounds_what_strangers_write() -> None:
     step = {
         "name": "n" * 9_000,
-        "description": "d" * 90_000,
+        "description": "d\n" * 90_000,
         "success_criteria": ["c" * 9_000] * 99,
     }
     drawn = create_plan([step], request="r", title="t" * 9_000).render("markdown")
@@ -184,7 +184,7 @@ LINE = re.compile(
 
 def test_no_text_of_a_step_breaks_the_flowchart() -> None:
     plan = nested(1, HOSTILE)
-    odd = Plan.model_validate({"steps": [{"id": '"] end', "name": "%%"}, "end"]})
+    odd = Plan.model_validate([{"id": '"] end', "name": "%%", "depends_on": ["gone"]}, "end"])
     plan = apply_patch(plan, {"s3": {"sub_plan": odd}})
     lines = plan.to_mermaid().split("\n")
     assert len(lines) > 2 * len(HOSTILE)
