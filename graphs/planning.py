@@ -1,6 +1,7 @@
 """The planning lifecycle: make a plan, have each step done and checked, report truthfully."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Literal
 
 from langgraph.graph import END, START, StateGraph
@@ -11,6 +12,7 @@ from langgraph.types import Checkpointer
 from planloop.models import ModelLike, ModelSource, model_roles
 from planloop.nodes import (
     Bounds,
+    Briefing,
     Executor,
     ExecutorLike,
     Node,
@@ -37,6 +39,7 @@ from planloop.nodes import (
     make_start_step,
     make_verify_step,
     make_verify_task,
+    task_for,
 )
 from planloop.state import (
     Budget,
@@ -83,6 +86,7 @@ def create_planning_graph(
     max_parallel_steps: int = 1,
     max_plan_steps: int = 50,
     strict_tags: bool = False,
+    show_future_steps: bool = True,
     budget: Budget = Budget(steps=None),
     checkpointer: Checkpointer = None,
     store: BaseStore | None = None,
@@ -118,6 +122,7 @@ def create_planning_graph(
         max_parallel_steps: Independent steps that may run side by side.
         max_plan_steps: Steps that a plan may have.
         strict_tags: Refuse a plan that names an unknown executor in a tag.
+        show_future_steps: Let executors see the steps that come after theirs.
         budget: What the whole plan may spend; each executor has its own besides.
         checkpointer: Where runs are saved; `None` inherits that of a graph around this one.
         store: LangGraph's store; with one, a running plan hears `Runs.note`, `pause`, `cancel`.
@@ -139,6 +144,7 @@ def create_planning_graph(
         known_checks if verify else {},
     )
     verifier = Verifier(roles["judge"], known_checks, verify, may_revise=not approve_plan)
+    brief = partial(task_for, show_future_steps=show_future_steps)
     bounds = Bounds(max_attempts, max_replans, stop_on_blocked)
     routes = Routes(approve_plan, budget, max_replans, verify_task)
     after_complete = [*AFTER_COMPLETE, "verify_task"] if verify_task else AFTER_COMPLETE
@@ -155,7 +161,7 @@ def create_planning_graph(
         .add_node("approve_plan", make_approve_plan(maker))
         .add_node("select_step", make_select_step(max_parallel_steps))
         .add_node("start_step", make_start_step(Roster(workers, default, max_attempts)))
-        .add_node("run_executor", _executor_node(workers, budget))
+        .add_node("run_executor", _executor_node(workers, budget, brief))
         .add_node("verify_step", make_verify_step(verifier))
         .add_node("complete_step", make_complete_step())
         .add_node("report_error", make_report_error(bounds))
@@ -167,7 +173,7 @@ def create_planning_graph(
         .add_conditional_edges("fallback_plan", Router(routes.after_fallback), AFTER_FALLBACK)
         .add_conditional_edges("approve_plan", Router(routes.after_approval), AFTER_APPROVAL)
         .add_edge("select_step", "start_step")
-        .add_conditional_edges("start_step", Router(hand_over), ["run_executor"])
+        .add_conditional_edges("start_step", Router(hand_over(brief)), ["run_executor"])
         .add_edge("run_executor", "verify_step")
         .add_conditional_edges("verify_step", Router(routes.after_verify), AFTER_VERIFY)
         .add_conditional_edges("complete_step", Router(routes.after_complete), after_complete)
@@ -217,8 +223,8 @@ def _plan_node(
     return make_create_plan(graph, max_reflections=max_reflections)
 
 
-def _executor_node(workers: Mapping[str, Executor], budget: Budget) -> Node:
+def _executor_node(workers: Mapping[str, Executor], budget: Budget, brief: Briefing) -> Node:
     """A lone executor is drawn as itself; several as a graph with a node for each."""
     if len(workers) == 1:
-        return make_run_executor(next(iter(workers.values())), budget)
-    return make_dispatch(create_dispatch(workers), budget)
+        return make_run_executor(next(iter(workers.values())), budget, brief)
+    return make_dispatch(create_dispatch(workers), budget, brief)

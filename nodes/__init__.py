@@ -1,5 +1,6 @@
 """One node a module: a factory closes over models or tools and returns the node."""
 
+from ._brief import task_for
 from ._budget import reached
 from ._decide import Thinker, ToolChoice
 from ._inbox import CANCELLED, INBOX
@@ -24,7 +25,7 @@ from .prepare import make_prepare
 from .reflect import make_reflect
 from .replan import make_replan
 from .report_error import Bounds, make_report_error
-from .run_executor import make_dispatch, make_executor_node, make_run_executor
+from .run_executor import Briefing, make_dispatch, make_executor_node, make_run_executor
 from .select_step import make_select_step
 from .start_step import Roster, hand_over, make_start_step
 from .think import make_think
@@ -36,6 +37,7 @@ __all__ = [
     "INBOX",
     "REVIVED",
     "Bounds",
+    "Briefing",
     "Executor",
     "ExecutorLike",
     "Node",
@@ -80,4 +82,5 @@ __all__ = [
     "prompt",
     "reached",
     "report_files",
+    "task_for",
 ]

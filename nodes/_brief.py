@@ -6,26 +6,46 @@ from typing import cast
 
 from langgraph.config import get_config
 
-from planloop.state import ExecutorTask, Plan, PlanningState, PlanStep, StepBrief, Usage, cut_middle
+from planloop.state import (
+    ExecutorTask,
+    Plan,
+    PlanningState,
+    PlanStep,
+    StepBrief,
+    Usage,
+    cut_middle,
+    one_line,
+)
 
 RESULTS_ROOM = 6_000  # characters of earlier results
+STEP_ROOM = 20_000  # characters of the step itself
 LATEST = 5  # earlier results that are told where a step names no dependencies
 SHOWN_STEPS = 30
 ADVICE = 5  # latest notes of the person
 
 
-def task_for(state: PlanningState, step: PlanStep) -> ExecutorTask:
+def task_for(
+    state: PlanningState, step: PlanStep, *, show_future_steps: bool = True
+) -> ExecutorTask:
     """The step with its brief, as plain data; and what the plan has spent so far."""
-    brief = make_brief(state["plan"], step, state.get("advice") or ())
+    plan = state["plan"]
+    shown = plan if show_future_steps else _so_far(plan)
+    plan_text = shown.render(limit=SHOWN_STEPS, width=120)
+    brief = make_brief(plan, step, plan_text, state.get("advice") or ())
     spent = {**state["usage"], "seconds": time.time() - state["started"]}
     spent.pop("models", None)
     return ExecutorTask(brief=brief.to_dict(), executor=step.routed_to, spent=cast(Usage, spent))
 
 
-def make_brief(plan: Plan, step: PlanStep, advice: Sequence[str] = ()) -> StepBrief:
+def _so_far(plan: Plan) -> Plan:
+    """The plan without the steps that have not begun: who cannot see them cannot run ahead."""
+    begun = [step for step in plan.steps if step.status != "not_started" or step.attempts]
+    return plan.model_copy(update={"steps": begun})
+
+
+def make_brief(plan: Plan, step: PlanStep, plan_text: str, advice: Sequence[str] = ()) -> StepBrief:
     """Brief an executor on one step of a plan."""
     results = earlier_results(plan, step)
-    plan_text = plan.render(limit=SHOWN_STEPS, width=120)
     thread = get_config().get("configurable", {}).get("thread_id", "")
     return StepBrief(
         request=plan.request,
@@ -54,17 +74,21 @@ def _text(
     if advice:
         parts.append("The person adds:\n" + "\n".join(f"- {note}" for note in advice[-ADVICE:]))
     if results:
-        told = (f"[{key}] {plan.step(key).text}:\n{text}" for key, text in results.items())
+        told = (
+            f"[{key}] {one_line(plan.step(key).text, 200)}:\n{text}"
+            for key, text in results.items()
+        )
         parts.append("Results of earlier steps:\n" + "\n".join(told))
     parts.append(f"The plan so far (context only, others do the other steps):\n{plan_text}")
     if step.attempts > 1 and step.notes:
         parts.append(f"The last attempt at your step failed:\n{step.notes}")
-    parts.append(f"Your step ({step.id}):\n{title.strip()}")
+    parts.append(f"Your step ({step.id}):\n{cut_middle(title.strip(), STEP_ROOM)}")
     for heading, items in (
         ("It should leave", step.expected_outputs),
         ("It is done when", step.success_criteria),
     ):
         if items:
-            parts.append(f"{heading}:\n" + "\n".join(f"- {item}" for item in items))
+            listed = "\n".join(f"- {item}" for item in items)
+            parts.append(f"{heading}:\n{cut_middle(listed, STEP_ROOM)}")
     parts.append("Do only this step. Then say what you did and what came out.")
     return "\n\n".join(parts)

@@ -1,7 +1,7 @@
 """Run the executor of one step: its own graph, or a function."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 from langgraph.pregel import Pregel
@@ -12,34 +12,37 @@ from planloop.state import (
     ExecutorTask,
     PlanningState,
     PlanningUpdate,
+    PlanStep,
     add_usage,
     outcome_patch,
 )
 
-from ._brief import task_for
 from ._nesting import inner_config, revived_after, tell
 from ._node import Node
 from ._reading import Ran
 from .executors import Executor, make_runner
 
+Briefing = Callable[[PlanningState, PlanStep], ExecutorTask]
+"""Writes the task of a step."""
 
-def make_run_executor(executor: Executor, budget: Budget) -> Node:
+
+def make_run_executor(executor: Executor, budget: Budget, brief: Briefing) -> Node:
     """The node `run_executor` where there is one executor: it is drawn as that executor's graph."""
     run = make_runner(executor)
 
     def run_executor(given: ExecutorTask | PlanningState) -> Steps[PlanningUpdate]:
-        task = _task(given)
+        task = _task(given, brief)
         ran = yield from run(task["brief"], _inner(task, budget))
         return _recorded(task, ran)
 
     return Node(run_executor, inner=executor.target)
 
 
-def make_dispatch(dispatch: Pregel[Any, Any, Any, Any], budget: Budget) -> Node:
+def make_dispatch(dispatch: Pregel[Any, Any, Any, Any], budget: Budget, brief: Briefing) -> Node:
     """The node `run_executor` where there are several: a small graph with a node for each."""
 
     def run_executor(given: ExecutorTask | PlanningState) -> Steps[PlanningUpdate]:
-        task = _task(given)
+        task = _task(given, brief)
         result = yield Invoke(dispatch, task, _inner(task, budget))
         ran = Ran(result["outcome"], result["observations"], result.get("sub_plan"))
         return _recorded(task, ran)
@@ -58,11 +61,11 @@ def make_executor_node(name: str, executor: Executor) -> Node:
     return Node(run_one, name, inner=executor.target)
 
 
-def _task(given: Any) -> ExecutorTask:
+def _task(given: Any, brief: Briefing) -> ExecutorTask:
     """The task that was sent, or that of the one step in work."""
     if "brief" in given:
         return cast(ExecutorTask, given)
-    return task_for(given, given["plan"].step(given["active"][0]))
+    return brief(given, given["plan"].step(given["active"][0]))
 
 
 def _inner(task: ExecutorTask, budget: Budget) -> Any:

@@ -1,7 +1,7 @@
 """Start the selected steps: mark them, count the attempt, write the briefs, hand them over."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,6 @@ from planloop.state import (
     unknown_tags,
 )
 
-from ._brief import task_for
 from ._nesting import tell
 from ._node import Node
 from .executors import Executor
@@ -84,13 +83,17 @@ def _started(step: PlanStep, executor: str, why: str) -> dict[str, Any]:
     return {key: value for key, value in changes.items() if value != getattr(step, key)}
 
 
-def hand_over(state: PlanningState) -> str | list[Send]:
+def hand_over(brief: Callable[..., Any]) -> Callable[[PlanningState], str | list[Send]]:
     """Hand a lone step to `run_executor`; steps that run side by side get a task each.
 
     An edge decides this, and one step goes by a plain one, so that a state that is edited here
     goes on as it would have gone.
     """
-    steps = [state["plan"].step(step_id) for step_id in state["active"]]
-    if len(steps) == 1:
-        return "run_executor"
-    return [Send("run_executor", task_for(state, step)) for step in steps]
+
+    def route(state: PlanningState) -> str | list[Send]:
+        steps = [state["plan"].step(step_id) for step_id in state["active"]]
+        if len(steps) == 1:
+            return "run_executor"
+        return [Send("run_executor", brief(state, step)) for step in steps]
+
+    return route

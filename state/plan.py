@@ -1,7 +1,7 @@
 """The plan: ordered steps, what the model wrote about each, and what became of it."""
 
 import re
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, field_validator, model_validator
 from pydantic.json_schema import SkipJsonSchema
@@ -14,11 +14,19 @@ from .render import render_text
 from .render_markdown import render_markdown
 from .render_mermaid import render_mermaid
 from .status import MARKS, StepStatus
-from .text import one_line
+from .text import cut_middle, one_line
 
 PlanOrigin = Literal["model", "repaired", "fallback", "user"]
 
 _OWN_ID = re.compile(r"s\d{1,9}")
+
+
+MAX_TEXT: Final = 100_000
+"""Characters of a step's name and description that are kept."""
+MAX_LINES: Final = 200
+"""Outputs, criteria and dependencies of a step that are kept."""
+MAX_LINE: Final = 4_000
+"""Characters of each."""
 
 
 class Verdict(TypedDict):
@@ -61,7 +69,13 @@ class StepFields(BaseModel):
     @field_validator("name", "description", mode="before")
     @classmethod
     def _plain_text(cls, value: Any) -> Any:
-        return "" if value is None else str(value) if isinstance(value, int | float) else value
+        value = "" if value is None else str(value) if isinstance(value, int | float) else value
+        return cut_middle(value, MAX_TEXT) if isinstance(value, str) else value
+
+    @field_validator("expected_outputs", "success_criteria", "depends_on")
+    @classmethod
+    def _few_texts(cls, value: list[str]) -> list[str]:
+        return [cut_middle(text, MAX_LINE) for text in value[:MAX_LINES]]
 
 
 class DraftStep(StepFields):

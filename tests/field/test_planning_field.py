@@ -634,3 +634,51 @@ def test_c112_the_parents_messages_hold_no_chatter() -> None:
     result = create_planning_graph(planner_of("A"), worker).invoke(given)
     assert [m.type for m in result["messages"]] == ["human", "ai"]
     assert not any(isinstance(m, ToolMessage) for m in result["messages"])
+
+
+def briefed(steps: list[Any], **options: Any) -> tuple[dict[str, Any], list[str]]:
+    """A run of a given plan, and what its executor was told."""
+    prompts: list[str] = []
+
+    def work(brief: StepBrief) -> str:
+        prompts.append(brief.prompt)
+        return "I have done all five steps, they are completed."
+
+    graph = create_planning_graph(ScriptedModel(["sum"]), work, **options)
+    given: Any = {"request": "tidy", "plan": steps}
+    return graph.invoke(given), prompts
+
+
+def test_c46_the_current_step_is_told_apart_from_the_others() -> None:
+    result, prompts = briefed(["make a", "delete a"])
+    context, step = prompts[0].split("Your step (s1):")
+    assert "context only" in context and "delete a" in context
+    assert "delete a" not in step and "Do only this step" in step
+    assert len(prompts) == 2  # what step 1 says of others changes nothing
+    assert result["report"]["counts"]["completed"] == 2
+
+
+def test_c46_steps_to_come_can_be_hidden_from_executors() -> None:
+    _, prompts = briefed(["make a", "delete a"], show_future_steps=False)
+    assert "delete a" not in prompts[0]
+    assert "0. [✓] make a" in prompts[1]
+    _, prompts = briefed(["make a", "delete a"], show_future_steps=False, max_parallel_steps=2)
+    assert all("make a" in prompt for prompt in prompts)
+
+
+def test_c44_a_thousand_steps_run_with_bounded_prompts() -> None:
+    result, prompts = briefed(
+        [f"step number {n}" for n in range(1_000)], max_plan_steps=1_000, verify=False
+    )
+    assert result["report"]["counts"] == {
+        "completed": 1_000, "total": 1_000, "blocked": 0, "in_progress": 0, "not_started": 0,
+    }  # fmt: skip
+    assert max(map(len, prompts)) < 5_000
+
+
+def test_c45_oversize_text_is_kept_up_to_a_limit_and_cut_in_prompts() -> None:
+    huge = {"name": "E" * 100_000, "description": "D" * 500_000, "success_criteria": ["C" * 9_000]}
+    result, prompts = briefed([huge, "B"], verify=False)
+    assert len(result["plan"].steps[0].name) == 100_000
+    assert len(result["plan"].steps[0].description) == 100_000
+    assert len(prompts[0]) < 40_000 and len(prompts[1]) < 5_000
