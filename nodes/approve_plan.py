@@ -18,6 +18,7 @@ from planloop.state import (
     plan_mark,
     read_plan_lines,
     update_plan,
+    versions_of,
 )
 
 from ._inbox import CANCELLED
@@ -68,14 +69,13 @@ def make_approve_plan(maker: PlanMaker) -> Node:
 
 
 def _asked(plan: Plan, before: Approval) -> dict[str, Any]:
-    former = plan.history[-1]["steps"] if plan.history else []
-    old = plan.model_copy(update={"steps": Plan(steps=former).steps}) if former else plan  # type: ignore[arg-type]  # plain steps are read
+    reason = before.get("reason", "")
     return {
         "type": "plan_approval",
         "plan": plan.model_dump(mode="json", exclude={"history"}),
         "text": plan.render(),
-        "reason": before.get("reason", ""),
-        "changes": plan_diff(old, plan) if before.get("reason") else "",
+        "reason": reason,
+        "changes": plan_diff(versions_of(plan)[-2].plan, plan) if reason and plan.history else "",
         "problem": before["comment"] if before["decision"] == "unclear" else "",
     }
 

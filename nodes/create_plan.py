@@ -6,7 +6,7 @@ from typing import Any, Final
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langgraph.pregel import Pregel
 
-from planloop.models import Invoke, Reply, Steps, ask, emit, read_reply
+from planloop.models import Invoke, Reply, Steps, ask, read_reply
 from planloop.state import (
     Plan,
     PlanError,
@@ -48,7 +48,7 @@ def make_create_plan(planner: Pregel[Any, Any, Any, Any], *, max_reflections: in
         if max_reflections and not result["approved"]:
             how = "reviewed, but not approved" if result["reviewed"] else "not reviewed"
             warnings.append(f"The plan was {how}.")
-        emit("planner", form=result["form"], reviewed=result["reviewed"])
+        tell("planner", form=result["form"], reviewed=result["reviewed"])
         return (yield from created(state, plan, result["usage"], warnings))
 
     return Node(create_plan, inner=planner)

@@ -35,7 +35,7 @@ from .run_view import WORKSPACE, Pending, RunStatus, RunView, read_view
 from .savers import saved_threads
 from .steering import aend, asay, end, say
 
-__all__ = ["OnEvent", "Pending", "RunStatus", "RunView", "Runs"]
+__all__ = ["OnEvent", "Pending", "RunStatus", "RunView", "Runs", "is_paused"]
 
 OnEvent = Callable[[dict[str, Any]], None]
 

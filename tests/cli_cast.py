@@ -21,6 +21,8 @@ class Cast:
     plan: str = field(default_factory=lambda: plan_json("one", "two"))
     steps: dict[str, Turns] = field(default_factory=dict)
     judged: str = '{"verdicts": []}'
+    clarify: str = '{"questions": []}'
+    answered: str = '{"verdict": "unknown"}'
 
     def reply(self, messages: list[BaseMessage]) -> str | AIMessage:
         """The next words."""
@@ -29,8 +31,12 @@ class Cast:
             return self.plan
         if system.startswith("You review"):
             return "[APPROVED]"
+        if system.startswith("You check whether the results"):
+            return self.answered
         if system.startswith("You check"):
             return self.judged
+        if system.startswith("You are about to plan"):
+            return self.clarify
         if system.startswith("Write a short"):
             return "That was all."
         step = next((s for s in self.steps if f"Your step ({s})" in task), "")

@@ -78,8 +78,12 @@ def run(
     ] = None,
     thread: Annotated[str | None, typer.Option(help="Id for the run; default: a new one.")] = None,
     db: Db = None,
+    clarify: Annotated[
+        int, typer.Option(min=0, max=10, help="Questions before planning, at most.")
+    ] = 0,
     approve_plan: Annotated[
-        bool, typer.Option("--approve-plan", help="Ask before the first step.")
+        bool,
+        typer.Option("--approve-plan", help="Ask before the first step, and after each replan."),
     ] = False,
     yes: Annotated[
         bool, typer.Option("--yes", help="Approve the plan and every tool call beforehand.")
@@ -93,6 +97,12 @@ def run(
     no_verify: Annotated[
         bool, typer.Option("--no-verify", help="Do not check success criteria.")
     ] = False,
+    verify_task: Annotated[
+        bool, typer.Option("--verify-task", help="Hold the results against the request.")
+    ] = False,
+    parallel: Annotated[
+        int, typer.Option(min=1, max=64, help="Independent steps side by side.")
+    ] = 1,
     seconds: Annotated[
         float | None, typer.Option(min=0, help="Begin no step after this time.")
     ] = None,
@@ -104,8 +114,11 @@ def run(
     settings = RunSettings(
         model=model,
         yes=yes,
+        clarify=clarify,
         approve_plan=approve_plan,
         verify=not no_verify,
+        verify_task=verify_task,
+        parallel=parallel,
         max_steps=max_steps,
         max_attempts=max_attempts,
         max_replans=max_replans,
@@ -148,6 +161,55 @@ def answer(
     from . import saved
 
     return saved.answer(thread, answer, question=question, yes=yes, db=db, as_json=as_json)
+
+
+@command(app, "follow-up")
+def follow_up(
+    thread: Thread,
+    request: Request,
+    extend: Annotated[
+        bool, typer.Option("--extend", help="Put the new steps behind those of the earlier plan.")
+    ] = False,
+    model: Model = "",
+    db: Db = None,
+    as_json: Json = False,
+) -> int:
+    """Give a finished run a further request, with its plan and results in sight."""
+    from . import steer
+
+    return steer.follow_up(thread, request, extend=extend, model=model, db=db, as_json=as_json)
+
+
+@command(app, "note")
+def note(
+    thread: Thread,
+    text: Annotated[str, typer.Argument(help="What it should take into account.", metavar="TEXT")],
+    db: Db = None,
+) -> int:
+    """Tell a running plan something; its later steps are planned anew with it."""
+    from . import steer
+
+    return steer.note(thread, text, db=db)
+
+
+@command(app, "pause")
+def pause(thread: Thread, db: Db = None) -> int:
+    """Let a running plan wait before its next step, until it is resumed."""
+    from . import steer
+
+    return steer.pause(thread, db=db)
+
+
+@command(app, "cancel")
+def cancel(
+    thread: Thread,
+    reason: Annotated[str, typer.Argument(help="Why; the report says it.", metavar="WHY")] = "",
+    db: Db = None,
+) -> int:
+    """End a plan before its next step, with a report of what was done."""
+    from . import steer
+
+    return steer.cancel(thread, reason, db=db)
 
 
 @command(app, "show")

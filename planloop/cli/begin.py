@@ -7,13 +7,13 @@ from typing import Any
 
 from planloop.errors import EmptyRequest, UnknownThread
 from planloop.runs import Runs
-from planloop.savers import open_saver
 from planloop.state import Plan
 from planloop.tools import open_workspace
 
 from .build import planner_graph, planning_graph
+from .database import opened
 from .model import ready_model, remarks
-from .paths import checked_thread, database_url, workspace_of
+from .paths import checked_thread, workspace_of
 from .screen import Screen
 from .session import Session
 from .settings import RunSettings
@@ -35,10 +35,10 @@ def run(
     name = checked_thread(thread) if thread else uuid.uuid4().hex[:12]
     if workspace:
         open_workspace(workspace)
-    with open_saver(database_url(db)) as saver:
+    with opened(db) as database:
         model_name, model = ready_model(settings.model, screen)
         settings = replace(settings, model=model_name)
-        runs = Runs(planning_graph(settings, model, saver))
+        runs = Runs(planning_graph(settings, model, *database))
         folder = open_workspace(workspace or _former_workspace(runs, name) or workspace_of(name))
         screen.say(f"Model {model_name}, thread {name}, workspace {folder}")
         for line in remarks(model_name):

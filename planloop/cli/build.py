@@ -10,6 +10,7 @@ from planloop.models import ModelLike
 from planloop.runs import Runs
 from planloop.savers import Saver
 from planloop.state import Budget, MemoryPolicy
+from planloop.stores import Store
 from planloop.tools import ToolPolicy, default_tools, file_tools
 
 from .settings import RunSettings
@@ -22,7 +23,10 @@ STEPS = 50
 
 
 def planning_graph(
-    settings: RunSettings, model: ModelLike = None, saver: Saver | None = None
+    settings: RunSettings,
+    model: ModelLike = None,
+    saver: Saver | None = None,
+    store: Store | None = None,
 ) -> AnyGraph:
     """Build the graph of `planloop run`. Without a model it can be read and drawn."""
     local = settings.is_local
@@ -38,13 +42,17 @@ def planning_graph(
         model,
         worker,
         max_reflections=0 if local else 1,
+        clarify=0 if settings.yes else settings.clarify,
         approve_plan=settings.approve_plan and not settings.yes,
         verify=settings.verify,
+        verify_task=settings.verify_task,
         max_attempts=settings.max_attempts,
         max_replans=settings.max_replans,
+        max_parallel_steps=settings.parallel,
         max_plan_steps=settings.max_steps or (LOCAL_STEPS if local else STEPS),
         budget=Budget(steps=None, seconds=settings.seconds),
         checkpointer=saver,
+        store=store,
     )
 
 
@@ -70,6 +78,7 @@ def react_graph() -> AnyGraph:
     return create_react_graph(None, default_tools(), policy=ToolPolicy.workspace())
 
 
-def saved_runs(saver: Saver) -> Runs:
-    """The saved runs, to be looked at."""
-    return Runs(planning_graph(RunSettings(), None, saver))
+def saved_runs(saver: Saver, store: Store | None = None) -> Runs:
+    """The saved runs, to be looked at and spoken to, in a graph that has every node there may be."""
+    every = RunSettings(clarify=1, verify_task=True)
+    return Runs(planning_graph(every, None, saver, store))

@@ -18,6 +18,9 @@ def waiting_text(view: RunView, db: str | None) -> str:
     """What a run waits for, and the commands that answer."""
     parts = []
     for pending in view.pending:
+        if pending.value.get("type") == "paused":
+            parts.append(f"\nPaused, as you asked. Go on with: {command('resume', view, db)}")
+            continue
         named = f" --id {pending.id}" if len(view.pending) > 1 else ""
         parts += [question_text(pending.value), _how(pending, command("answer", view, db) + named)]
     return "\n".join(parts)
@@ -41,9 +44,16 @@ def question_text(asked: Mapping[str, Any]) -> str:
     if kind == "tool_approval":
         return "\n".join([head, *(call_text(call) for call in asked["calls"])])
     if kind == "plan_approval":
-        problem = [f"Not usable: {asked['problem']}"] if asked.get("problem") else []
-        return "\n".join([head, *problem, str(asked.get("text"))])
+        return "\n".join([head, *_why_asked(asked), str(asked.get("text"))])
     return f"{head}\n{json.dumps(asked, ensure_ascii=False, default=str)}"
+
+
+def _why_asked(asked: Mapping[str, Any]) -> list[str]:
+    """Why a plan is shown again: what could not be used, or what it was made anew for."""
+    lines = [f"Not usable: {asked['problem']}"] if asked.get("problem") else []
+    if asked.get("reason"):
+        lines += [f"The plan was made anew: {asked['reason']}", str(asked.get("changes") or ""), ""]
+    return lines
 
 
 def call_text(call: Mapping[str, Any]) -> str:

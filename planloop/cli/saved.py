@@ -9,12 +9,13 @@ from rich.table import Table
 from rich.text import Text
 
 from planloop.errors import AnswerError, FinishedThread, WrongUse
-from planloop.runs import Runs, RunView
-from planloop.savers import Saver, open_saver
+from planloop.runs import Runs, RunView, is_paused
+from planloop.savers import open_saver
 from planloop.state import Plan
 
 from .answers import read_answer
 from .build import planning_graph, saved_runs
+from .database import Database, opened
 from .model import ready_model, remarks
 from .outcome import changes_text, described, document, row
 from .paths import database_file, database_url
@@ -33,12 +34,13 @@ _LEAST = 10  # characters of a request
 def resume(thread: str, *, model: str, db: str | None, as_json: bool) -> int:
     """Take up a run that was cut off or waits; return the exit code."""
     screen = Screen(as_json)
-    with open_saver(database_url(db, must_exist=True)) as saver:
-        view = saved_runs(saver).status(thread)
+    with opened(db, must_exist=True) as database:
+        view = saved_runs(*database).status(thread)
         if view.status == "finished":
             raise FinishedThread(thread, "has ended: start a new run.")
-        needs_model = not view.pending or screen.asks
-        runs = _working(saver, view, model, screen) if needs_model else saved_runs(saver)
+        needs_model = not view.pending or is_paused(view) or screen.asks
+        known = saved_runs(*database)
+        runs = working_runs(database, view, model, screen) if needs_model else known
         return Session(runs, thread, screen, db).go(
             lambda on_event: runs.aresume(thread, on_event=on_event)
         )
@@ -55,26 +57,26 @@ def answer(
 ) -> int:
     """Answer a question and go on; return the exit code."""
     screen = Screen(as_json)
-    with open_saver(database_url(db, must_exist=True)) as saver:
-        view = saved_runs(saver).status(thread)
+    with opened(db, must_exist=True) as database:
+        view = saved_runs(*database).status(thread)
         found = [item for item in view.pending if question in (None, item.id)]
         if not view.pending:
             raise AnswerError(thread, "waits for no answer.")
         given = read_answer(found[0].value if found else {}, text, yes)
-        runs = _working(saver, view, "", screen)
+        runs = working_runs(database, view, "", screen)
         return Session(runs, thread, screen, db).go(
             lambda on_event: runs.aanswer(thread, given, id=question, on_event=on_event)
         )
 
 
-def _working(saver: Saver, view: RunView, model: str, screen: Screen) -> Runs:
+def working_runs(database: Database, view: RunView, model: str, screen: Screen) -> Runs:
     """The run's graph as it was started, with its model."""
     settings = RunSettings.of(view.notes)
     name, loaded = ready_model(model or settings.model, screen)
     screen.say(f"Model {name}, thread {view.thread}, workspace {view.workspace}")
     for line in remarks(name):
         screen.say(line)
-    return Runs(planning_graph(replace(settings, model=name), loaded, saver))
+    return Runs(planning_graph(replace(settings, model=name), loaded, *database))
 
 
 def show(thread: str, *, db: str | None, forms: Sequence[str]) -> int:

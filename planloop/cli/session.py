@@ -9,7 +9,7 @@ from typing import Any
 
 from planloop.errors import UnknownThread
 from planloop.nodes import report_files
-from planloop.runs import OnEvent, Runs, RunView
+from planloop.runs import OnEvent, Runs, RunView, is_paused
 
 from .ask import ask
 from .live import watching
@@ -36,7 +36,7 @@ class Session:
         """Do this and go on until the run ends or nobody answers; return the exit code."""
         try:
             view = self._drive(verb)
-            while view.pending and self.screen.asks:
+            while view.pending and self.screen.asks and not is_paused(view):
                 question = view.pending[0]
                 try:
                     answer = ask(self.screen, question.value)

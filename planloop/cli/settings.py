@@ -15,7 +15,12 @@ class RunSettings:
     yes: bool = False
     """Whether every tool call and the plan are approved beforehand."""
     approve_plan: bool = False
+    clarify: int = 0
+    """Questions before planning, at most."""
     verify: bool = True
+    verify_task: bool = False
+    parallel: int = 1
+    """Steps side by side."""
     max_steps: int | None = None
     """Steps a plan may have; `None` leaves it to the kind of model."""
     max_attempts: int = 2
