@@ -63,7 +63,7 @@ def test_the_commands_are_those_of_the_program() -> None:
 
     from planloop.cli.app import app
 
-    told = set(re.findall(r"^\| `planloop (\w+)", README, re.MULTILINE))
+    told = set(re.findall(r"^\| `planloop ([\w-]+)", README, re.MULTILINE))
     assert told == set(vars(get_command(app))["commands"])
 
 

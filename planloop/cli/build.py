@@ -79,6 +79,6 @@ def react_graph() -> AnyGraph:
 
 
 def saved_runs(saver: Saver, store: Store | None = None) -> Runs:
-    """The saved runs, to be looked at and spoken to, in a graph that has every node there may be."""
+    """The saved runs, to be looked at and spoken to, in a graph with every node there may be."""
     every = RunSettings(clarify=1, verify_task=True)
     return Runs(planning_graph(every, None, saver, store))
