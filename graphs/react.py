@@ -33,6 +33,8 @@ from planloop.state import (
     MemoryPolicy,
     ReactInput,
     ReactOutput,
+    ReactPlansOutput,
+    ReactPlansState,
     ReactState,
     RunContext,
 )
@@ -93,10 +95,10 @@ def create_react_graph(
     )
     graph: ReactGraph = (
         StateGraph(
-            ReactState,
+            ReactPlansState if registry.lends_state else ReactState,
             context_schema=RunContext,
             input_schema=ReactInput,
-            output_schema=ReactOutput,
+            output_schema=ReactPlansOutput if registry.lends_state else ReactOutput,
         )
         .add_node("prepare", make_prepare())
         .add_node("think", make_think(thinker))

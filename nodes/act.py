@@ -12,7 +12,7 @@ from langgraph.types import Command
 
 from planloop.models import Steps, emit
 from planloop.state import ActInput, MemoryPolicy, ReactState
-from planloop.tools import ToolPolicy, ToolRegistry, traits_of
+from planloop.tools import ToolPolicy, ToolRegistry, lending, traits_of
 
 from . import _hints
 from ._decide import decision_on
@@ -32,11 +32,19 @@ class RunTool:
     call: Any
     config: RunnableConfig
     limit: int
+    state: ReactState | None = None
+    """Lent to tools that work on it."""
 
     def run(self) -> ToolMessage | Command[Any]:
+        if self.state is not None:
+            with lending(self.state):
+                return self.registry.run(self.call, self.config, limit=self.limit)
         return self.registry.run(self.call, self.config, limit=self.limit)
 
     async def arun(self) -> ToolMessage | Command[Any]:
+        if self.state is not None:
+            with lending(self.state):
+                return await self.registry.arun(self.call, self.config, limit=self.limit)
         return await self.registry.arun(self.call, self.config, limit=self.limit)
 
 
@@ -51,7 +59,8 @@ def make_act(registry: ToolRegistry, memory: MemoryPolicy, policy: ToolPolicy | 
             return {"messages": [answer_call(call, _hints.DENIED)]}
         emit("tool_call", name=call["name"], args=call["args"], id=call["id"])
         began = time.monotonic()
-        result = yield RunTool(registry, call, get_config(), memory.max_observation)
+        lent = cast(ReactState, task) if registry.lends_state and "messages" in task else None
+        result = yield RunTool(registry, call, get_config(), memory.max_observation, lent)
         took = round(time.monotonic() - began, 3)
         status = result.status if isinstance(result, ToolMessage) else "success"
         emit("tool_result", name=call["name"], id=call["id"], status=status)

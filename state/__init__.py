@@ -70,6 +70,8 @@ from .plan import (
 )
 from .plan_channel import PlanChannel, PlanState
 from .plan_text import plan_lines, read_plan_lines
+from .planbook import PlanBook, empty_book, plan_of, run_command
+from .plans_channel import PlansState, fold_book
 from .render import shown_steps
 from .report import PlanReport, StepReport, build_report, plan_outcome, report_text
 from .report_markdown import report_markdown
@@ -92,6 +94,8 @@ from .schemas import (
     Question,
     ReactInput,
     ReactOutput,
+    ReactPlansOutput,
+    ReactPlansState,
     ReactRun,
     ReactState,
     Recovery,
@@ -133,6 +137,7 @@ __all__ = [
     "Outcome",
     "Phase",
     "Plan",
+    "PlanBook",
     "PlanChannel",
     "PlanDraft",
     "PlanEdition",
@@ -151,10 +156,13 @@ __all__ = [
     "PlanningOutput",
     "PlanningState",
     "PlanningUpdate",
+    "PlansState",
     "Price",
     "Question",
     "ReactInput",
     "ReactOutput",
+    "ReactPlansOutput",
+    "ReactPlansState",
     "ReactRun",
     "ReactState",
     "Recovery",
@@ -190,12 +198,14 @@ __all__ = [
     "create_plan",
     "cut_middle",
     "decode",
+    "empty_book",
     "enter",
     "explain",
     "extended",
     "fallback_plan",
     "find_executor",
     "find_step",
+    "fold_book",
     "is_done",
     "is_image",
     "join_ends",
@@ -212,6 +222,7 @@ __all__ = [
     "plan_diff",
     "plan_lines",
     "plan_mark",
+    "plan_of",
     "plan_outcome",
     "read_draft",
     "read_plan_lines",
@@ -220,6 +231,7 @@ __all__ = [
     "report_markdown",
     "report_text",
     "revise",
+    "run_command",
     "run_context",
     "shown_steps",
     "unknown_tags",

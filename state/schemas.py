@@ -13,6 +13,7 @@ from .outcome import AgentStatus, Outcome, StopReason, Usage, add_usage
 from .patches import PlanPatch
 from .plan import Plan, PlanDraft, Verdict
 from .plan_channel import PlanState
+from .plans_channel import PlansState
 from .report import PlanReport
 
 
@@ -120,6 +121,14 @@ class ReactState(TypedDict):
     run: ReactRun
     remaining_steps: RemainingSteps
     """Super-steps that the host's recursion limit leaves."""
+
+
+class ReactPlansState(ReactState, PlansState):
+    """What it remembers where it has the planning tool."""
+
+
+class ReactPlansOutput(ReactOutput, PlansState):
+    """What it hands out where it has the planning tool."""
 
 
 class PlannerInput(TypedDict, total=False):

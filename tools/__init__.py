@@ -1,5 +1,6 @@
 """The tool contract, the registry, the policy, and the tools we ship."""
 
+from .agent_state import agent_state, is_stateful, lending
 from .checks import CallCheck, Check, CheckAnswer, CheckedStep, CheckResult
 from .command_check import command_check
 from .criteria import checks_of, described_checks, read_criterion
@@ -7,7 +8,7 @@ from .file_checks import look_at_file
 from .files import file_tools, read_inside
 from .keep import kept_path, load_image
 from .people import ask_human
-from .planning import planning_tool
+from .planning import planning_tool, planning_tool_for
 from .policy import Decision, ToolPolicy
 from .process import ProcessResult, run_process
 from .python import python_tool
@@ -33,6 +34,7 @@ __all__ = [
     "ToolRegistry",
     "ToolTraits",
     "abort_plan",
+    "agent_state",
     "ask_human",
     "checks_of",
     "clean",
@@ -43,12 +45,15 @@ __all__ = [
     "file_tools",
     "in_thread",
     "is_given_up",
+    "is_stateful",
     "kept_path",
+    "lending",
     "load_image",
     "look_at_file",
     "open_workspace",
     "own",
     "planning_tool",
+    "planning_tool_for",
     "python_tool",
     "read_criterion",
     "read_inside",

@@ -13,6 +13,7 @@ from langgraph.types import Command
 
 from planloop.state import ToolSetupError, cut_middle
 
+from .agent_state import is_stateful
 from .answers import Shown, answer, failure, is_heavy
 from .arguments import fit, parameters_of
 from .invoke import Ending, Runner, acall_within, call_within
@@ -60,6 +61,8 @@ class ToolRegistry:
     def __init__(self, tools: Iterable[BaseTool | Callable[..., Any]] = ()) -> None:
         self._entries = {tool.name: _Entry.of(tool) for tool in as_tools(tools)}
         folders = (workspace_of(entry.tool) for entry in self._entries.values())
+        self.lends_state = any(is_stateful(entry.tool) for entry in self._entries.values())
+        """Whether a tool works on the state of the agent."""
         self.workspace = next((folder for folder in folders if folder is not None), None)
         """The folder in which the tools work where a run names none."""
 
