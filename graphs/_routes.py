@@ -58,7 +58,7 @@ class Routes:
         """Go on while a step is ready and the plan's budget lasts."""
         if self._is_over(state):
             return "final_summary"
-        return "select_step" if ready_steps(state["plan"]) else "final_summary"
+        return "select_step" if ready_steps(state["plan"], 1) else "final_summary"
 
     def _is_over(self, state: PlanningState) -> bool:
         """Whether the plan is ended early: by a person, a step, its budget, the host's limit."""

@@ -173,7 +173,6 @@ def create_planning_graph(
         .add_conditional_edges("fallback_plan", Router(routes.after_fallback), AFTER_FALLBACK)
         .add_conditional_edges("approve_plan", Router(routes.after_approval), AFTER_APPROVAL)
         .add_edge("select_step", "start_step")
-        .add_conditional_edges("start_step", Router(hand_over(brief)), ["run_executor"])
         .add_edge("run_executor", "verify_step")
         .add_conditional_edges("verify_step", Router(routes.after_verify), AFTER_VERIFY)
         .add_conditional_edges("complete_step", Router(routes.after_complete), after_complete)
@@ -181,6 +180,10 @@ def create_planning_graph(
         .add_conditional_edges("replan", Router(routes.after_replan), AFTER_REPLAN)
         .add_edge("final_summary", END)
     )
+    if max_parallel_steps > 1:
+        builder.add_conditional_edges("start_step", Router(hand_over(brief)), ["run_executor"])
+    else:
+        builder.add_edge("start_step", "run_executor")
     if clarify:
         _add_questions(builder, routes, roles["planner"], clarify)
     if verify_task:

@@ -17,7 +17,7 @@ def make_select_step(max_parallel: int) -> Node:
     def select_step(state: PlanningState) -> PlanningUpdate:
         if state.get("paused"):
             interrupt({"type": "paused", "text": state["plan"].render()})
-        chosen = [step.id for step in ready_steps(state["plan"])[:max_parallel]]
+        chosen = [step.id for step in ready_steps(state["plan"], max_parallel)]
         phase = enter(state["phase"], "STEP_SELECTED")
         tell("phase", phase=phase, steps=chosen)
         return PlanningUpdate(active=chosen, phase=phase, paused=False)

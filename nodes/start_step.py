@@ -11,7 +11,6 @@ from planloop.state import (
     PlanningState,
     PlanningUpdate,
     PlanStep,
-    apply_patch,
     enter,
     find_executor,
     unknown_tags,
@@ -53,17 +52,15 @@ def make_start_step(roster: Roster) -> Node:
     def start_step(state: PlanningState) -> PlanningUpdate:
         patch: dict[str, Any] = {}
         warnings: list[str] = []
+        phase = enter(state["phase"], "IN_PROGRESS")
         for step_id in state["active"]:
             step = state["plan"].step(step_id)
             executor, why = roster.route(step)
             if why and why != step.routing:
                 warnings.append(f"{step_id}: {why}")
             patch[step_id] = _started(step, executor, why)
-        plan = apply_patch(state["plan"], patch)
-        started = [plan.step(step_id) for step_id in state["active"]]
-        phase = enter(state["phase"], "IN_PROGRESS")
-        for step in started:
-            tell("phase", phase=phase, step=step.id, executor=step.routed_to, attempt=step.attempts)
+            attempt = step.attempts + 1
+            tell("phase", phase=phase, step=step_id, executor=executor, attempt=attempt)
         return PlanningUpdate(plan=patch, phase=phase, warnings=warnings)
 
     return Node(start_step)

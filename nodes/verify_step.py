@@ -72,7 +72,7 @@ def make_verify_step(verifier: Verifier) -> Node:
             warnings += finding.warnings
             usage = add_usage(usage, finding.usage)
         update = PlanningUpdate(plan=patch, usage=usage)
-        revised, told = _revised(verifier, state, apply_patch(plan, patch), found)
+        revised, told = _revised(verifier, state, patch, found)
         if revised is not None:
             whole = revised.model_dump(mode="json")
             tell("revise", reason=revised.history[-1]["reason"], plan=whole)
@@ -138,9 +138,15 @@ def _patch(step: PlanStep, finding: _Finding) -> dict[str, Any]:
 
 
 def _revised(
-    verifier: Verifier, state: PlanningState, plan: Plan, found: Mapping[str, _Finding]
+    verifier: Verifier,
+    state: PlanningState,
+    patch: dict[str, Any],
+    found: Mapping[str, _Finding],
 ) -> tuple[Plan | None, list[str]]:
     """The next version of the plan as the verdicts want it, or none; and what was refused."""
+    if not any(finding.met or finding.changes for finding in found.values()):
+        return None, []
+    plan = apply_patch(state["plan"], patch)
     passed = [f for f in found.values() if f.verdicts and not _unmet(f.verdicts)]
     changes = [change for finding in passed for change in finding.changes]
     reason = "changed after a verdict"

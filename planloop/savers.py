@@ -24,6 +24,8 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from planloop.errors import StoreError, WrongUse
 from planloop.state import Plan, PlanStep
 
+from .compressed import compressed
+
 BUSY_SECONDS = 10.0
 """How long a write waits for another process that holds the file."""
 
@@ -92,6 +94,9 @@ class SqliteFileSaver(Opened, SqliteSaver):
 
     WAL journal and a busy timeout, so that several processes can share the file. Awaited calls
     run in a thread, as they do in every SQLite driver for asyncio.
+
+    A process that dies loses nothing that was written. A power cut loses nothing of a super-step
+    that is over; of one that is not, it may take the results of tasks that were finished.
     """
 
     def __init__(self, path: Path, serde: JsonPlusSerializer | None = None) -> None:
@@ -99,7 +104,7 @@ class SqliteFileSaver(Opened, SqliteSaver):
         with self._told():
             path.parent.mkdir(parents=True, exist_ok=True)
             connection = sqlite3.connect(path, check_same_thread=False, timeout=BUSY_SECONDS)
-            super().__init__(connection, serde=serde)
+            super().__init__(connection, serde=compressed(serde or JsonPlusSerializer()))
             self.lock = RLock()  # type: ignore[assignment]  # `list` may be read while writing
             connection.execute(f"PRAGMA page_size={_PAGE}")  # of a new file
             connection.execute(_WRITES)
@@ -115,6 +120,16 @@ class SqliteFileSaver(Opened, SqliteSaver):
 
     def close(self) -> None:
         self.conn.close()
+
+    def get_next_version(self, current: Any, channel: None) -> Any:
+        """Versions count from 1. LangGraph's own are 50 characters, several dozen a checkpoint.
+
+        They tell branches of one thread apart where values are stored by version; in this file
+        each checkpoint holds its values. A thread that was begun with the long ones goes on so.
+        """
+        if isinstance(current, str):
+            return super().get_next_version(current, channel)
+        return 1 if current is None else current + 1
 
     def threads(self) -> list[str]:
         """Ids of the saved threads, newest first."""
@@ -150,8 +165,11 @@ class SqliteFileSaver(Opened, SqliteSaver):
         task_id: str,
         task_path: str = "",
     ) -> None:
-        with self._told():
+        # The checkpoint that follows is flushed to the disk, and this with it.
+        with self._told(), self.lock:
+            self.conn.execute("PRAGMA synchronous=NORMAL")
             super().put_writes(config, writes, task_id, task_path)
+            self.conn.execute("PRAGMA synchronous=FULL")
 
     def delete_thread(self, thread_id: str) -> None:
         with self._told():

@@ -31,12 +31,12 @@ def apply_patch(plan: Plan, patch: Any) -> Plan:
             return Plan.model_validate(_completed(plan, patch))
         except ValidationError as error:
             raise PlanError(f"The plan cannot be read: {explain(error)}.") from error
-    steps = list(plan.steps)
-    places = {step.id: place for place, step in enumerate(steps)}
-    for step_id, fields in patch.items():
-        if step_id not in places:
-            raise PlanError(f"The plan has no step '{step_id}'; it has {', '.join(places)}.")
-        steps[places[step_id]] = _patched(steps[places[step_id]], fields)
+    if not patch:
+        return plan
+    ids = [step.id for step in plan.steps]
+    if unknown := [step_id for step_id in patch if step_id not in ids]:
+        raise PlanError(f"The plan has no step '{unknown[0]}'; it has {', '.join(ids)}.")
+    steps = [_patched(s, patch[s.id]) if s.id in patch else s for s in plan.steps]
     return plan.model_copy(update={"steps": steps})
 
 
@@ -54,9 +54,10 @@ def _patched(step: PlanStep, fields: Any) -> PlanStep:
         known = ", ".join(name for name in PlanStep.model_fields if name != "id")
         raise PlanError(f"Step {step.id} cannot take {fields!r}; its fields are {known}.")
     try:
-        return PlanStep.model_validate({**step.__dict__, **fields})
+        checked = PlanStep.model_validate({"id": step.id, "name": step.name, **fields})
     except ValidationError as error:
         raise PlanError(f"Step {step.id} cannot be changed: {explain(error)}.") from error
+    return step.model_copy(update={name: getattr(checked, name) for name in fields})
 
 
 def explain(error: ValidationError) -> str:

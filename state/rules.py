@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from graphlib import CycleError, TopologicalSorter
+from itertools import islice
 from typing import Any
 
 from .errors import PlanError
@@ -87,14 +88,19 @@ def _refuse_cycles(needs: dict[str, list[str]]) -> None:
         raise PlanError(f"Steps depend on each other in a circle: {circle}.") from error
 
 
-def ready_steps(plan: Plan) -> list[PlanStep]:
-    """Steps that can be worked on now: open, and all that they depend on is completed."""
+def ready_steps(plan: Plan, most: int | None = None) -> list[PlanStep]:
+    """Steps that can be worked on now: open, and all that they depend on is completed.
+
+    Args:
+        most: No more than this many, the first ones.
+    """
     done = {step.id for step in plan.steps if step.status == "completed"}
-    return [
+    ready = (
         step
         for step in plan.steps
         if step.status in ("not_started", "in_progress") and done.issuperset(step.depends_on)
-    ]
+    )
+    return list(islice(ready, most))
 
 
 def blocked_dependents(plan: Plan, blocked: str) -> dict[str, dict[str, Any]]:
