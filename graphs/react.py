@@ -33,6 +33,7 @@ from planloop.state import (
     MemoryPolicy,
     ReactInput,
     ReactOutput,
+    ReactPlansInput,
     ReactPlansOutput,
     ReactPlansState,
     ReactState,
@@ -97,7 +98,7 @@ def create_react_graph(
         StateGraph(
             ReactPlansState if registry.lends_state else ReactState,
             context_schema=RunContext,
-            input_schema=ReactInput,
+            input_schema=ReactPlansInput if registry.lends_state else ReactInput,
             output_schema=ReactPlansOutput if registry.lends_state else ReactOutput,
         )
         .add_node("prepare", make_prepare())

@@ -127,17 +127,15 @@ def created(
     phase = enter(state["phase"], "PLAN_CREATED")
     tell("phase", phase=phase, plan=plan.model_dump(mode="json"))
     heard = yield from read_inbox(state)
-    update = PlanningUpdate(
-        plan=plan.model_dump(mode="json"),
-        plan_id=plan_mark(plan),
-        phase=phase,
-        warnings=list(warnings),
-    )
-    if usage is not None:
-        update["usage"] = usage
+    warned = list(warnings)
     if state["remaining_steps"] < SUPER_STEPS_A_STEP * len(plan.steps):
-        update["warnings"].append(
+        warned.append(
             f"The plan has {len(plan.steps)} steps, and the recursion limit of the graph around it "
             'is too small for all of them: call it with config={"recursion_limit": 1000}.'
         )
+    update = PlanningUpdate(
+        plan=plan.model_dump(mode="json"), plan_id=plan_mark(plan), phase=phase, warnings=warned
+    )
+    if usage is not None:
+        update["usage"] = usage
     return {**update, **heard}

@@ -41,8 +41,8 @@ def make_report_error(bounds: Bounds) -> Node:
 
     def report_error(state: PlanningState) -> Steps[PlanningUpdate]:
         phase = enter(state["phase"], "ERROR_REPORTED")
-        plan, recovery = state["plan"], _ORDER[0]
-        patch: dict[str, Any] = {}
+        plan, patch = state["plan"], dict[str, Any]()
+        recovery: Recovery = "none"
         halt: Halt | None = None
         known = state.get("failures") or []
         for step_id in state["active"]:
@@ -53,7 +53,8 @@ def make_report_error(bounds: Bounds) -> Node:
             changes = _changes(plan, step, decided, why)
             plan = apply_patch(plan, changes)
             patch = {key: {**patch.get(key, {}), **changes.get(key, {})} for key in patch | changes}
-            recovery = max(recovery, decided, key=_ORDER.index)
+            if _ORDER.index(decided) > _ORDER.index(recovery):
+                recovery = decided
             if step.outcome and step.outcome.get("abort"):
                 halt = Halt(kind="aborted", reason=f"{step_id} aborted the plan: {why}")
             tell(

@@ -38,19 +38,17 @@ def make_verify_task(source: ModelSource) -> Node:
         if not source.judges:
             return PlanningUpdate(task_check=unknown)
         result = yield from structured(source, _request(plan, state["task"]), JudgedCriterion)
-        update = PlanningUpdate(usage=result.usage or no_usage(), task_check=unknown)
-        if result.value is None:
-            update["warnings"] = [f"The results were not held against the task: {result.problem}"]
-            return update
-        said = result.value
+        update = PlanningUpdate(usage=result.usage or no_usage())
+        said, check = result.value, unknown
+        if said is None:
+            untold = f"The results were not held against the task: {result.problem}"
+            return {**update, "task_check": unknown, "warnings": [untold]}
         shown = "\n".join(step.result for step in plan.steps)
         if said.verdict == "not_met" or (said.verdict == "met" and occurs(said.evidence, shown)):
             evidence = one_line(said.evidence, 500) or "it says not what is missing"
-            update["task_check"] = Verdict(
-                criterion=CRITERION, verdict=said.verdict, evidence=evidence
-            )
-        tell("verify_task", verdict=update["task_check"])
-        return update
+            check = Verdict(criterion=CRITERION, verdict=said.verdict, evidence=evidence)
+        tell("verify_task", verdict=check)
+        return {**update, "task_check": check}
 
     return Node(verify_task)
 

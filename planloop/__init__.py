@@ -22,12 +22,20 @@ if TYPE_CHECKING:
         Plan,
         PlanDraft,
         PlanReport,
+        PlansState,
         PlanStep,
         Price,
         RunContext,
         StepBrief,
     )
-    from planloop.tools import ToolPolicy, ToolRegistry, default_tools, tool_traits
+    from planloop.tools import (
+        ToolPolicy,
+        ToolRegistry,
+        default_tools,
+        planning_tool,
+        planning_tool_for,
+        tool_traits,
+    )
 
     from .runs import Runs
     from .savers import open_saver, serde_for
@@ -48,6 +56,7 @@ _HOMES = {
     "PlanDraft": "planloop.state",
     "PlanReport": "planloop.state",
     "PlanStep": "planloop.state",
+    "PlansState": "planloop.state",
     "Price": "planloop.state",
     "RunContext": "planloop.state",
     "StepBrief": "planloop.state",
@@ -55,6 +64,8 @@ _HOMES = {
     "ToolPolicy": "planloop.tools",
     "ToolRegistry": "planloop.tools",
     "default_tools": "planloop.tools",
+    "planning_tool": "planloop.tools",
+    "planning_tool_for": "planloop.tools",
     "tool_traits": "planloop.tools",
     "Runs": "planloop.runs",
     "open_saver": "planloop.savers",
@@ -72,6 +83,7 @@ __all__ = [
     "PlanDraft",
     "PlanReport",
     "PlanStep",
+    "PlansState",
     "Price",
     "RunContext",
     "Runs",
@@ -85,6 +97,8 @@ __all__ = [
     "load_model",
     "open_saver",
     "open_store",
+    "planning_tool",
+    "planning_tool_for",
     "serde_for",
     "tool_traits",
 ]

@@ -70,7 +70,7 @@ from .plan import (
 )
 from .plan_channel import PlanChannel, PlanState
 from .plan_text import plan_lines, read_plan_lines
-from .planbook import PlanBook, empty_book, plan_of, run_command
+from .planbook import BookChange, PlanBook, empty_book, plan_of, run_command
 from .plans_channel import PlansState, fold_book
 from .render import shown_steps
 from .report import PlanReport, StepReport, build_report, plan_outcome, report_text
@@ -94,6 +94,7 @@ from .schemas import (
     Question,
     ReactInput,
     ReactOutput,
+    ReactPlansInput,
     ReactPlansOutput,
     ReactPlansState,
     ReactRun,
@@ -120,6 +121,7 @@ __all__ = [
     "AgentUpdate",
     "AnswerError",
     "Approval",
+    "BookChange",
     "Budget",
     "DraftStep",
     "EmptyRequest",
@@ -161,6 +163,7 @@ __all__ = [
     "Question",
     "ReactInput",
     "ReactOutput",
+    "ReactPlansInput",
     "ReactPlansOutput",
     "ReactPlansState",
     "ReactRun",

@@ -214,7 +214,7 @@ def find_step(plan: Plan, step: str | int) -> PlanStep:
     for candidate in plan.steps:
         if candidate.id == text:
             return candidate
-    if text.isdigit() and int(text) < len(plan.steps):
+    if text.isdecimal() and len(text) < 10 and int(text) < len(plan.steps):
         return plan.steps[int(text)]
     last = len(plan.steps) - 1
     raise PlanError(f"There is no step '{step}': valid are the indices 0 to {last}, or step ids.")

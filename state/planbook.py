@@ -55,7 +55,8 @@ def run_command(book: PlanBook, command: str, args: Mapping[str, Any]) -> BookCh
     """
     found = COMMANDS.get(str(command).strip().lower())
     if found is None:
-        raise PlanError(f"There is no command '{command}': use one of {', '.join(COMMANDS)}.")
+        said = one_line(str(command), 40)
+        raise PlanError(f"There is no command '{said}': use one of {', '.join(COMMANDS)}.")
     return found(book, args)
 
 
@@ -68,8 +69,8 @@ def _create(book: PlanBook, args: Mapping[str, Any]) -> BookChange:
     title = _text(args, "title")
     draft = {"title": title, "steps": args.get("steps") or []}
     plan = create_plan(draft, request=title, max_steps=MAX_STEPS)
-    named = {"id": wanted or plan.id, "title": plan.title or one_line(plan.steps[0].text, 80)}
-    plan = plan.model_copy(update=named)
+    named = plan.title or one_line(plan.steps[0].text, 80)
+    plan = plan.model_copy(update={"id": wanted or _free_id(book), "title": named})
     return BookChange({**_put(plan), "active": plan.id}, f"Created.\n\n{plan.render()}")
 
 
@@ -163,6 +164,12 @@ def plan_of(book: PlanBook, plan_id: str = "") -> Plan:
     return as_plan(book["plans"][wanted])
 
 
+def _free_id(book: PlanBook) -> str:
+    """An id that the book has not, by count: the same commands make the same book."""
+    numbers = range(1, len(book["plans"]) + 2)
+    return next(i for n in numbers if (i := f"plan_{n}") not in book["plans"])
+
+
 def _ids(book: PlanBook) -> str:
     return f"there are {', '.join(book['plans'])}" if book["plans"] else "there are none"
 
@@ -178,8 +185,8 @@ def _text(args: Mapping[str, Any], key: str) -> str:
 
 def _index(value: Any) -> str | int:
     """A place or an id, in the kinds that models send; what is neither fits no step."""
-    if isinstance(value, bool) or value is None:
-        return ""
     if isinstance(value, float) and value.is_integer():
-        return int(value)
-    return value if isinstance(value, str | int) else ""
+        value = int(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value if abs(value) < 1_000 else ""
+    return one_line(value, 40) if isinstance(value, str) else ""

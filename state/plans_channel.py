@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from .errors import PlanError
 from .patches import apply_patch
-from .plan import as_plan
+from .plan import Plan, PlanStep, as_plan
 from .planbook import PlanBook, empty_book
 
 
@@ -23,7 +23,7 @@ def fold_book(book: Any, patches: Sequence[Any]) -> PlanBook:
     for patch in patches:
         if not isinstance(patch, Mapping):
             raise PlanError(f"Plans cannot be changed by a {type(patch).__name__}: give a dict.")
-        plans.update(patch.get("plans") or {})  # a whole book, as a person may give it
+        plans.update(_checked(patch.get("plans") or {}))
         plans.update(patch.get("put") or {})
         for plan_id, steps in (patch.get("steps") or {}).items():
             if plan_id in plans:
@@ -34,10 +34,25 @@ def fold_book(book: Any, patches: Sequence[Any]) -> PlanBook:
     return PlanBook(plans=plans, active=active if active in plans else "")
 
 
-def _marked(plan: dict[str, Any], steps: Mapping[str, Any]) -> dict[str, Any]:
-    known = {step["id"] for step in plan["steps"]}
-    patch = {step_id: fields for step_id, fields in steps.items() if step_id in known}
-    return apply_patch(as_plan(plan), patch).model_dump(mode="json") if patch else plan
+def _checked(plans: Any) -> dict[str, dict[str, Any]]:
+    """The plans of a whole book, as a person or a graph around this one gives it."""
+    if not isinstance(plans, Mapping):
+        raise PlanError(f"Plans are given by id, in a dict, not in a {type(plans).__name__}.")
+    named = {str(i): as_plan(plan).model_copy(update={"id": str(i)}) for i, plan in plans.items()}
+    return {plan_id: plan.model_dump(mode="json") for plan_id, plan in named.items()}
+
+
+def _marked(plan: dict[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
+    steps = [
+        _changed(step, patch[step["id"]]) if step["id"] in patch else step for step in plan["steps"]
+    ]
+    return {**plan, "steps": steps}
+
+
+def _changed(step: dict[str, Any], fields: Any) -> dict[str, Any]:
+    # Only this step is read again: a thread is made of many such changes.
+    alone = apply_patch(Plan(steps=[PlanStep(**step)]), {step["id"]: fields})
+    return alone.steps[0].model_dump(mode="json")
 
 
 PLANS: Final = DeltaChannel(fold_book, PlanBook, snapshot_frequency=1_000)

@@ -13,7 +13,8 @@ from .outcome import AgentStatus, Outcome, StopReason, Usage, add_usage
 from .patches import PlanPatch
 from .plan import Plan, PlanDraft, Verdict
 from .plan_channel import PlanState
-from .plans_channel import PlansState
+from .planbook import PlanBook
+from .plans_channel import PLANS, PlansState
 from .report import PlanReport
 
 
@@ -121,6 +122,12 @@ class ReactState(TypedDict):
     run: ReactRun
     remaining_steps: RemainingSteps
     """Super-steps that the host's recursion limit leaves."""
+
+
+class ReactPlansInput(ReactInput, total=False):
+    """`plans` too, where it has the planning tool: those of a graph around it."""
+
+    plans: Annotated[PlanBook, PLANS]
 
 
 class ReactPlansState(ReactState, PlansState):

@@ -7,8 +7,9 @@ from .criteria import checks_of, described_checks, read_criterion
 from .file_checks import look_at_file
 from .files import file_tools, read_inside
 from .keep import kept_path, load_image
+from .kept_planning import planning_tool_for
 from .people import ask_human
-from .planning import planning_tool, planning_tool_for
+from .planning import planning_tool
 from .policy import Decision, ToolPolicy
 from .process import ProcessResult, run_process
 from .python import python_tool

@@ -66,8 +66,14 @@ def test_a_step_reports_how_when_and_with_what_it_was_done() -> None:
     assert "sub_plan" not in step
 
 
+def inner_of(report: PlanReport, place: int = 1) -> PlanReport:
+    inner = report["steps"][place].get("sub_plan")
+    assert inner is not None
+    return inner
+
+
 def test_a_plan_within_a_step_has_its_own_report_with_the_usage_of_its_steps() -> None:
-    inner = report_of(PLAN)["steps"][1]["sub_plan"]
+    inner = inner_of(report_of(PLAN))
     assert inner["outcome"] == "partial"
     assert inner["counts"]["blocked"] == 1
     assert inner["usage"]["input_tokens"] == 2_400
@@ -79,7 +85,7 @@ def test_replans_of_an_inner_plan_are_counted_from_its_history() -> None:
     reasons = ("replanned: no net", "edited by a person", "replanned: no disk")
     history = [{"version": n, "reason": r, "steps": []} for n, r in enumerate(reasons, 1)]
     outer = step_of(sub_plan={"id": "q", "steps": ["x"], "history": history})
-    assert report_of(outer)["steps"][0]["sub_plan"]["replans"] == 2
+    assert inner_of(report_of(outer), 0)["replans"] == 2
 
 
 def test_plans_nested_without_end_are_reported_to_a_depth() -> None:
@@ -97,8 +103,8 @@ def test_facts_and_root_causes_are_there_only_if_there_are_any() -> None:
     assert "facts" not in bare and "root_causes" not in bare
     facts = {"given": ["a plot"], "found": []}
     full = build_report(PLAN, usage=no_usage(), facts=facts, root_causes=["frost"])
-    assert full["facts"] == {"given": ["a plot"]}
-    assert full["root_causes"] == ["frost"]
+    assert full.get("facts") == {"given": ["a plot"]}
+    assert full.get("root_causes") == ["frost"]
 
 
 def test_cancelled_is_said_whatever_is_done() -> None:
