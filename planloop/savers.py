@@ -168,8 +168,10 @@ class SqliteFileSaver(Opened, SqliteSaver):
         # The checkpoint that follows is flushed to the disk, and this with it.
         with self._told(), self.lock:
             self.conn.execute("PRAGMA synchronous=NORMAL")
-            super().put_writes(config, writes, task_id, task_path)
-            self.conn.execute("PRAGMA synchronous=FULL")
+            try:
+                super().put_writes(config, writes, task_id, task_path)
+            finally:
+                self.conn.execute("PRAGMA synchronous=FULL")
 
     def delete_thread(self, thread_id: str) -> None:
         with self._told():
