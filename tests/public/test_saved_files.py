@@ -33,11 +33,12 @@ async def test_a_thread_that_langgraphs_own_saver_began_goes_on(way: str, tmp_pa
         stock.serde = serde_for()
         planning(stock).invoke({"request": "jump", "plan": PLAN}, CONFIG)
     with open_saver(f"sqlite:///{path}") as saver:
-        graph, answer = planning(saver, "I see it.", "I leapt."), Command(resume="accept")
+        graph = planning(saver, "I see it.", "I leapt.")
+        accepted: Any = Command(resume="accept")
         if way == "sync":
-            state = graph.invoke(answer, CONFIG)
+            state = graph.invoke(accepted, CONFIG)
         else:
-            state = await graph.ainvoke(answer, CONFIG)
+            state = await graph.ainvoke(accepted, CONFIG)
         assert [step.result for step in state["plan"].steps] == ["I see it.", "I leapt."]
         assert graph.get_state(CONFIG).values["phase"] == "DONE"
 
