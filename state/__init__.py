@@ -71,27 +71,22 @@ from .plan import (
 from .plan_channel import PlanChannel, PlanState
 from .plan_text import plan_lines, read_plan_lines
 from .planbook import BookChange, PlanBook, empty_book, plan_of, run_command
-from .plans_channel import PlansState, fold_book
-from .render import shown_steps
-from .report import PlanReport, StepReport, build_report, plan_outcome, report_text
-from .report_markdown import report_markdown
-from .revise import StepChange, changes_of, extended, not_begun, revise
-from .rules import blocked_dependents, ready_steps
-from .schemas import (
-    ActInput,
-    AgentUpdate,
+from .planner_schemas import PlannerInput, PlannerOutput, PlannerState, PlannerUpdate
+from .planning_schemas import (
     Approval,
     ExecutorTask,
     Halt,
-    PlannerInput,
-    PlannerOutput,
-    PlannerState,
-    PlannerUpdate,
     PlanningInput,
     PlanningOutput,
     PlanningState,
     PlanningUpdate,
     Question,
+    Recovery,
+)
+from .plans_channel import PlansState, fold_book
+from .react_schemas import (
+    ActInput,
+    AgentUpdate,
     ReactInput,
     ReactOutput,
     ReactPlansInput,
@@ -99,10 +94,14 @@ from .schemas import (
     ReactPlansState,
     ReactRun,
     ReactState,
-    Recovery,
     Stop,
     Summary,
 )
+from .render import shown_steps
+from .report import PlanReport, StepReport, build_report, plan_outcome, report_text
+from .report_markdown import report_markdown
+from .revise import StepChange, changes_of, extended, not_begun, revise
+from .rules import blocked_dependents, ready_steps
 from .settings import Budget, MemoryPolicy, RunContext, run_context
 from .status import ASCII_MARKS, MARKS, StepStatus, read_status
 from .tags import find_executor, normalise, unknown_tags

@@ -1,4 +1,4 @@
-"""The state of the three graphs: what goes in, what is remembered, what comes out."""
+"""The state of the planning graph: what goes in, what is remembered, what comes out."""
 
 import operator
 from typing import Annotated, Any, Literal, NotRequired
@@ -9,54 +9,11 @@ from typing_extensions import TypedDict
 
 from .lifecycle import Phase
 from .messages import Messages
-from .outcome import AgentStatus, Outcome, StopReason, Usage, add_usage
+from .outcome import Usage, add_usage
 from .patches import PlanPatch
 from .plan import Plan, PlanDraft, Verdict
 from .plan_channel import PlanState
-from .planbook import PlanBook
-from .plans_channel import PLANS, PlansState
 from .report import PlanReport
-
-
-class Stop(TypedDict):
-    """The decision that ends a ReAct run; `finish` turns it into the `Outcome`."""
-
-    reason: StopReason
-    detail: str
-    answer: str
-    success: bool | None
-    fatal: bool
-    limit: NotRequired[str]
-    """The budget that ended it; empty if none did."""
-    abort: NotRequired[bool]
-    """The run asks that the whole plan around it be ended."""
-
-
-class ReactRun(TypedDict):
-    """What belongs to one run of the ReAct loop; made anew by `prepare`.
-
-    It is saved with every super-step, so what is not needed is not in it.
-    """
-
-    first: int
-    """Index in `messages` of the task; what the model may forget begins after it."""
-    usage: Usage
-    timed: NotRequired[int]
-    """How many messages of the log there were when `usage` was last brought up to date."""
-    nudges: NotRequired[int]
-    """Empty or call-less replies in a row that were answered by a hint."""
-    hint: NotRequired[str]
-    """Said to the model with the next request; never stored as the user's words."""
-    warned_at: NotRequired[int]
-    """The turn after which the model was told that it repeats itself."""
-    compacting: NotRequired[bool]
-    """The history has outgrown the window: `compact` comes next."""
-    compacted_at: NotRequired[int]
-    """The turn, counted from 1, before which it was last tried to summarise."""
-    approved: NotRequired[list[str]]
-    """Ids of calls that a person approved."""
-    stop: NotRequired[Stop]
-
 
 Recovery = Literal["none", "retry", "replan", "block", "stop"]
 """What `report_error` decided."""
@@ -86,109 +43,6 @@ class Question(TypedDict):
     question: str
     options: list[str]
     answer: str
-
-
-class Summary(TypedDict):
-    """The running summary of a history that has outgrown its window."""
-
-    text: str
-    last: str
-    """Id of the last message that it stands for."""
-
-
-class ReactInput(TypedDict, total=False):
-    """Give `messages`, or a `request` that becomes the user's message."""
-
-    messages: Messages
-    request: str
-
-
-class ReactOutput(TypedDict):
-    """What the ReAct graph hands out."""
-
-    messages: Messages
-    status: AgentStatus
-    outcome: Outcome
-
-
-class ReactState(TypedDict):
-    """What the ReAct graph remembers."""
-
-    messages: Messages
-    request: NotRequired[str]
-    status: AgentStatus
-    outcome: NotRequired[Outcome]
-    summary: NotRequired[Summary]
-    run: ReactRun
-    remaining_steps: RemainingSteps
-    """Super-steps that the host's recursion limit leaves."""
-
-
-class ReactPlansInput(ReactInput, total=False):
-    """`plans` too, where it has the planning tool: those of a graph around it."""
-
-    plans: Annotated[PlanBook, PLANS]
-
-
-class ReactPlansState(ReactState, PlansState):
-    """What it remembers where it has the planning tool."""
-
-
-class ReactPlansOutput(ReactOutput, PlansState):
-    """What it hands out where it has the planning tool."""
-
-
-class PlannerInput(TypedDict, total=False):
-    """Give a `request`, or `messages` whose newest human text is the request."""
-
-    request: str
-    messages: Messages
-
-
-class PlannerOutput(TypedDict):
-    """What the planner graph hands out."""
-
-    plan: PlanState
-    approved: bool
-    """A reviewer said so of this very plan."""
-    reviewed: bool
-    """This very plan was reviewed; an empty or failed review does not count."""
-    review: str
-    messages: Messages
-    problems: list[str]
-    """What went wrong on the way, one sentence each."""
-    form: str
-    """How the model was asked for the plan in the end: json_schema, function_calling, …"""
-    usage: Usage
-
-
-class PlannerState(PlannerOutput):
-    """What the planner graph remembers."""
-
-    request: NotRequired[str]
-    task: str
-    """The request of this run; `request` is emptied, so that a later run does not find it."""
-    reviews: int
-    """Reviews made in this run."""
-    revising: bool
-    """A review asks for another draft; false means that the next draft begins a new run."""
-
-
-class PlannerUpdate(TypedDict, total=False):
-    """What the nodes of the planner graph may write."""
-
-    request: str
-    task: str
-    plan: PlanPatch
-    approved: bool
-    reviewed: bool
-    review: str
-    reviews: int
-    revising: bool
-    messages: list[AnyMessage]
-    problems: list[str]
-    form: str
-    usage: Usage
 
 
 class PlanningInput(TypedDict, total=False):
@@ -264,24 +118,6 @@ class PlanningState(TypedDict):
     summary: NotRequired[str]
     remaining_steps: RemainingSteps
     """Super-steps that the host's recursion limit leaves."""
-
-
-class ActInput(TypedDict):
-    """One tool call for `act`."""
-
-    call: dict[str, Any]
-
-
-class AgentUpdate(TypedDict, total=False):
-    """What the nodes of the ReAct graph may write."""
-
-    messages: list[AnyMessage]
-    request: str
-    """Emptied when it has become a message, so that a later run does not find it again."""
-    status: AgentStatus
-    outcome: Outcome
-    summary: Summary
-    run: ReactRun
 
 
 class ExecutorTask(TypedDict):
