@@ -14,6 +14,7 @@ from .changes import (
 from .claims import overclaim
 from .coerce import decode
 from .diff import PlanEdition, plan_diff, versions_of
+from .draft import DraftStep, PlanDraft, ShortDraft, StepFields
 from .errors import (
     AnswerError,
     EmptyRequest,
@@ -56,18 +57,7 @@ from .outcome import (
     no_usage,
 )
 from .patches import PlanPatch, apply_patch, explain, outcome_patch
-from .plan import (
-    DraftStep,
-    Plan,
-    PlanDraft,
-    PlanStep,
-    PlanVersion,
-    ShortDraft,
-    StepFields,
-    Verdict,
-    as_plan,
-    plan_mark,
-)
+from .plan import Plan, PlanStep, PlanVersion, Verdict, as_plan, plan_mark
 from .plan_channel import PlanChannel, PlanState
 from .plan_text import plan_lines, read_plan_lines
 from .planbook import BookChange, PlanBook, empty_book, plan_of, run_command

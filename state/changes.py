@@ -6,9 +6,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from .draft import DraftStep, PlanDraft
 from .errors import IllegalTransition, PlanError
 from .patches import apply_patch, explain
-from .plan import DraftStep, Plan, PlanDraft, PlanOrigin, PlanStep
+from .plan import Plan, PlanOrigin, PlanStep
 from .revise import next_version
 from .rules import check_rules, resolve_dependencies
 from .status import STATUS_MOVES, read_status

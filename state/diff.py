@@ -5,7 +5,8 @@ from difflib import SequenceMatcher
 from itertools import groupby
 from typing import Any, Final, NamedTuple
 
-from .plan import Plan, PlanStep, StepFields, as_plan
+from .draft import StepFields
+from .plan import Plan, PlanStep, as_plan
 from .text import one_line
 
 _WIDTH: Final = 120

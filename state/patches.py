@@ -5,9 +5,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from .draft import PlanDraft
 from .errors import PlanError
 from .outcome import Outcome
-from .plan import Plan, PlanDraft, PlanStep
+from .plan import Plan, PlanStep
 from .text import cut_middle
 
 PlanPatch = dict[str, Any]

@@ -3,8 +3,9 @@
 import re
 from typing import Any, Final
 
+from .draft import StepFields
 from .errors import PlanError
-from .plan import Plan, StepFields
+from .plan import Plan
 from .text import one_line
 
 HELP: Final = """\

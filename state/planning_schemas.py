@@ -7,11 +7,12 @@ from langchain_core.messages import AnyMessage
 from langgraph.managed import RemainingSteps
 from typing_extensions import TypedDict
 
+from .draft import PlanDraft
 from .lifecycle import Phase
 from .messages import Messages
 from .outcome import Usage, add_usage
 from .patches import PlanPatch
-from .plan import Plan, PlanDraft, Verdict
+from .plan import Plan, Verdict
 from .plan_channel import PlanState
 from .report import PlanReport
 

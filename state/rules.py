@@ -5,8 +5,9 @@ from graphlib import CycleError, TopologicalSorter
 from itertools import islice
 from typing import Any
 
+from .draft import DraftStep, StepFields
 from .errors import PlanError
-from .plan import DraftStep, Plan, PlanStep, StepFields
+from .plan import Plan, PlanStep
 from .tags import normalise
 
 
