@@ -30,7 +30,7 @@ class Routes:
 
     def after_clarify(self, state: PlanningState) -> str:
         """Ask while a question is open, then plan."""
-        opened = any(not item["answer"] for item in state["questions"])
+        opened = any(not item["answer"] for item in state.get("questions") or [])
         return "ask_person" if opened else "create_plan"
 
     def after_plan(self, state: PlanningState) -> str:

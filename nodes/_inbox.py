@@ -37,7 +37,7 @@ def read_inbox(state: PlanningState) -> Steps[PlanningUpdate]:
 
     Plans within plans leave it to the outermost one.
     """
-    words = yield from _words(state["heard"])
+    words = yield from _words(state.get("heard") or [])
     if not words:
         return PlanningUpdate()
     known = [word for word in words if word.kind in KINDS and (word.text or word.kind != "note")]
@@ -45,8 +45,8 @@ def read_inbox(state: PlanningState) -> Steps[PlanningUpdate]:
         tell("steer", what=word.kind, text=word.text)
     update = PlanningUpdate(heard=[word.key for word in words])
     if notes := [word.text for word in known if word.kind == "note"]:
-        update["advice"] = [*state["advice"], *notes]
-        update["steer"] = "\n".join(filter(None, [state["steer"], *notes]))
+        update["advice"] = [*(state.get("advice") or []), *notes]
+        update["steer"] = "\n".join(filter(None, [state.get("steer"), *notes]))
     if any(word.kind == "pause" for word in known):
         update["paused"] = True
     if cancels := [word for word in known if word.kind == "cancel"]:

@@ -97,7 +97,7 @@ def make_ask_person() -> Node:
     """
 
     def ask_person(state: PlanningState) -> PlanningUpdate:
-        questions = [item.copy() for item in state["questions"]]
+        questions = [item.copy() for item in state.get("questions") or []]
         asked = next(item for item in questions if not item["answer"])
         answer = interrupt(
             {"type": "question", "question": asked["question"], "options": asked["options"] or None}

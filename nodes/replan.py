@@ -110,7 +110,7 @@ def make_replan(maker: PlanMaker) -> Node:
 
 def _cause(state: PlanningState) -> _Cause:
     active = [step for step in state["plan"].steps if step.id in state["active"]]
-    wishes = [state["steer"]] if state.get("steer") else []
+    wishes = [wish] if (wish := state.get("steer")) else []
     if state["approval"]["decision"] == "rejected":
         wishes.append(state["approval"]["comment"])
     check = state.get("task_check")

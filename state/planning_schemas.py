@@ -73,7 +73,10 @@ def latest(_: Phase, new: Phase) -> Phase:
 
 
 class PlanningState(TypedDict):
-    """What the planning graph remembers."""
+    """What the planning graph remembers.
+
+    `NotRequired` is also what a run has not that an earlier version of planloop began.
+    """
 
     request: NotRequired[str]
     task: str
@@ -87,29 +90,29 @@ class PlanningState(TypedDict):
     """Ids of the steps in work."""
     recovery: Recovery
     replans: int
-    failures: list[str]
+    failures: NotRequired[list[str]]
     """Fingerprints of the failures that a new plan has answered already."""
-    revisions: int
+    revisions: NotRequired[int]
     """How often a verdict has changed steps that had not begun."""
-    facts: dict[str, list[str]]
+    facts: NotRequired[dict[str, list[str]]]
     """`Facts` as plain data."""
-    root_causes: list[str]
+    root_causes: NotRequired[list[str]]
     """What the planner named as the cause of each failure that it planned around."""
     approval: Approval
     follow_up: NotRequired[str]
-    earlier: dict[str, Any] | None
+    earlier: NotRequired[dict[str, Any] | None]
     """The earlier plan on this thread, if this run follows it up."""
-    questions: list[Question]
-    advice: list[str]
+    questions: NotRequired[list[Question]]
+    advice: NotRequired[list[str]]
     """Notes of the person for this run, oldest first."""
-    steer: str
+    steer: NotRequired[str]
     """New notes that the plan has not been fitted to yet."""
-    heard: list[str]
+    heard: NotRequired[list[str]]
     """Keys of the person's latest words, which the store may forget now."""
-    paused: bool
+    paused: NotRequired[bool]
     """The person asked to wait before the next step."""
-    halt: Halt | None
-    task_check: Verdict | None
+    halt: NotRequired[Halt | None]
+    task_check: NotRequired[Verdict | None]
     """Whether the results answer the request, if that was checked."""
     started: float
     """Seconds since the epoch."""
