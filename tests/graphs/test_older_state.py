@@ -3,7 +3,7 @@
 from typing import Any, NotRequired, get_origin, get_type_hints
 
 import pytest
-from langgraph.checkpoint.base import uuid6
+from langgraph.checkpoint.base.id import uuid6
 from langgraph.checkpoint.memory import InMemorySaver
 
 from planloop import create_planning_graph, open_store
