@@ -41,7 +41,9 @@ def finished(view: RunView) -> RunView:
 
 def unfinished(view: RunView) -> RunView:
     if view.status == "finished":
-        raise FinishedThread(view.thread, "has ended: start a new run.")
+        raise FinishedThread(
+            view.thread, "has ended: start a new run, or give it a further request by `follow_up`."
+        )
     return view
 
 

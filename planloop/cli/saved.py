@@ -37,7 +37,9 @@ def resume(thread: str, *, model: str, db: str | None, as_json: bool) -> int:
     with opened(db, must_exist=True) as database:
         view = saved_runs(*database).status(thread)
         if view.status == "finished":
-            raise FinishedThread(thread, "has ended: start a new run.")
+            raise FinishedThread(
+                thread, "has ended: start a new run, or give it a further request by `follow-up`."
+            )
         needs_model = not view.pending or is_paused(view) or screen.asks
         known = saved_runs(*database)
         runs = working_runs(database, view, model, screen) if needs_model else known

@@ -22,7 +22,8 @@ def forget(saver: InMemorySaver, keys: list[str]) -> None:
     versions = saved.checkpoint["channel_versions"]
     left = {key: version for key, version in versions.items() if key not in keys}
     checkpoint: Any = {**saved.checkpoint, "id": str(uuid6()), "channel_versions": left}
-    place: Any = {"configurable": {**saved.config["configurable"], "checkpoint_ns": ""}}
+    there: Any = saved.config
+    place: Any = {"configurable": {**there["configurable"], "checkpoint_ns": ""}}
     saver.put(place, checkpoint, saved.metadata, {})
 
 

@@ -95,7 +95,7 @@ def test_new_work_for_an_unfinished_thread(cli: Cli, cast: Cast) -> None:
 
 def test_a_finished_thread_cannot_go_on(cli: Cli, cast: Cast) -> None:
     cli("run", "x", "--thread", "t")
-    refused(cli("resume", "t"), "has ended: start a new run")
+    refused(cli("resume", "t"), "has ended: start a new run, or give it a further request")
     refused(cli("answer", "t", "yes"), "waits for no answer")
 
 
