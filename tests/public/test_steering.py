@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import APPROVED, plan_json
+from helpers import APPROVED, both_ways, plan_json
 from langgraph.types import interrupt
 
 from planloop import (
@@ -18,7 +18,8 @@ from planloop import (
     open_store,
 )
 from planloop.errors import EmptyRequest, FinishedThread, StoreError, UnfinishedThread, WrongUse
-from planloop.testing import ScriptedModel
+from planloop.testing import ScriptedModel, call
+from planloop.tools import ask_human
 
 THREAD = "t"
 
@@ -85,6 +86,35 @@ def test_a_cancelled_plan_ends_after_the_step_in_work_and_reports_it() -> None:
     assert [s["status"] for s in report["steps"]] == ["completed", "not_started"]
     assert any("Too dear." in w for w in report["warnings"])
     assert len(worker.prompts) == 1
+
+
+@both_ways
+async def test_a_cancelled_plan_keeps_what_steps_in_work_have_come_to(awaited: bool) -> None:
+    agent = create_react_graph(
+        ScriptedModel(["Dug.", call("ask_human", question="Deeper?")]), [ask_human]
+    )
+    inner = create_planning_graph(ScriptedModel([plan_json("Dig", "Ask"), APPROVED]), agent)
+    graph = create_planning_graph(
+        ScriptedModel(["sum"]),
+        {"plans": inner, "plain": lambda _: "It is 4 m deep."},
+        checkpointer=open_saver("memory:"),
+        max_parallel_steps=2,
+    )
+    runs = Runs(graph)
+    steps = [{"name": "Look", "executor": "plain"}, {"name": "Do it", "executor": "plans"}]
+    given = {"request": "x", "plan": steps}
+    if awaited:
+        await runs.astart(given, thread=THREAD)
+        view = await runs.acancel(THREAD)
+    else:
+        runs.start(given, thread=THREAD)
+        view = runs.cancel(THREAD)
+    looked, done = view.values["plan"].steps
+    assert (looked.result, looked.status, looked.verified) == ("It is 4 m deep.", "blocked", False)
+    assert [step.status for step in done.sub_plan.steps] == ["completed", "in_progress"]
+    report = view.values["report"]
+    assert report["outcome"] == "cancelled" and report["counts"]["completed"] == 0
+    assert report["usage"]["steps"] == 5  # a plan, its review, two turns, the summary
 
 
 def test_what_was_said_to_an_earlier_run_is_not_meant_for_the_next() -> None:
