@@ -16,7 +16,7 @@ from planloop.state import Budget, Usage, WrongUse, cost_of
 
 _KEY: Final = "planloop_plan"
 REVIVED: Final = "planloop_revived"
-"""In the config of a run that was cut off: when it was taken up, in seconds since the epoch."""
+"""In the metadata of a run that was cut off: when it was taken up, in seconds since the epoch."""
 MAX_DEPTH: Final = 4
 """Plans within plans; a deeper one is refused, and the step that wanted it fails."""
 
@@ -42,7 +42,7 @@ def nesting() -> Nesting:
 
 def revived_after(began: float | None) -> bool:
     """Whether the run was cut off and taken up again since this moment."""
-    revived = get_config().get("configurable", {}).get(REVIVED)
+    revived = get_config().get("metadata", {}).get(REVIVED)
     return isinstance(revived, float) and began is not None and began < revived
 
 

@@ -1,7 +1,9 @@
 """What the verbs of `Runs` need of a thread: its condition checked, its address, its settings."""
 
+import time
 import uuid
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
@@ -14,6 +16,7 @@ from planloop.errors import (
     UnfinishedThread,
     UnknownThread,
 )
+from planloop.nodes import REVIVED
 
 from .run_view import NOTE, WORKSPACE, RunView
 
@@ -72,7 +75,15 @@ def answering(view: RunView, answer: Any, wanted: str | None) -> Command[Any]:
 
 
 def config_of(view: RunView) -> RunnableConfig:
-    return config_for(view.thread, view.workspace, view.notes)
+    config = config_for(view.thread, view.workspace, view.notes)
+    if view.revived is not None:
+        config["metadata"] = {**config.get("metadata", {}), REVIVED: view.revived}
+    return config
+
+
+def taken_up(view: RunView) -> RunnableConfig:
+    """The config of a run that goes on; a step that died with its process counts that."""
+    return config_of(view if view.pending else replace(view, revived=time.time()))
 
 
 def thread_of(config: RunnableConfig) -> str:

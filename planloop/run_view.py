@@ -6,6 +6,8 @@ from typing import Any, Final, Literal
 
 from langgraph.types import StateSnapshot
 
+from planloop.nodes import REVIVED
+
 RunStatus = Literal["finished", "waiting", "interrupted"]
 WORKSPACE: Final = "planloop_workspace"
 NOTE: Final = "planloop_note_"
@@ -37,6 +39,8 @@ class RunView:
     workspace: str | None = None
     notes: dict[str, str] = field(default_factory=dict)
     """What was noted at the start, such as the model's name."""
+    revived: float | None = None
+    """When it was last taken up after its process had died, in seconds since the epoch."""
 
 
 def _open_questions(snapshot: StateSnapshot) -> list[Pending]:
@@ -54,6 +58,13 @@ def _open_questions(snapshot: StateSnapshot) -> list[Pending]:
     return list({question.id: question for question in found}.values())
 
 
+def _revived(snapshot: StateSnapshot) -> float | None:
+    """The newest such moment; while an inner graph works, only its own checkpoints have it."""
+    inner = (t.state for t in snapshot.tasks if isinstance(t.state, StateSnapshot))
+    found = [(snapshot.metadata or {}).get(REVIVED), *map(_revived, inner)]
+    return max((when for when in found if isinstance(when, float)), default=None)
+
+
 def read_view(thread: str, snapshot: StateSnapshot) -> RunView:
     metadata: Mapping[str, Any] = snapshot.metadata or {}
     pending = _open_questions(snapshot)
@@ -66,5 +77,6 @@ def read_view(thread: str, snapshot: StateSnapshot) -> RunView:
         pending=pending,
         updated=snapshot.created_at or "",
         workspace=metadata.get(WORKSPACE),
+        revived=_revived(snapshot),
         notes={k.removeprefix(NOTE): str(v) for k, v in metadata.items() if k.startswith(NOTE)},
     )

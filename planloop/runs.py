@@ -3,7 +3,6 @@
 Every verb checks first that the thread is in the condition it needs, and says what to do if not.
 """
 
-import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from threading import Lock
@@ -13,7 +12,6 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
 
 from planloop.errors import ThreadBusy, WrongUse
-from planloop.nodes import REVIVED
 from planloop.state import RunContext
 
 from .run_checks import (
@@ -28,6 +26,7 @@ from .run_checks import (
     is_paused,
     known,
     new_id,
+    taken_up,
     thread_of,
     unfinished,
 )
@@ -55,7 +54,6 @@ class Runs:
             raise WrongUse("The graph has no saver: give it checkpointer=open_saver(...).")
         self.graph = graph
         self.saver = graph.checkpointer
-        self._revived: dict[str, float] = {}
 
     def start(
         self,
@@ -107,14 +105,14 @@ class Runs:
         view = unfinished(self.status(thread))
         if view.pending and not is_paused(view):
             return view
-        return self._drive(going_on(view), self._taken_up(view), on_event)
+        return self._drive(going_on(view), taken_up(view), on_event)
 
     async def aresume(self, thread: str, *, on_event: OnEvent | None = None) -> RunView:
         """Take up a run as `resume` does, awaited."""
         view = unfinished(await self.astatus(thread))
         if view.pending and not is_paused(view):
             return view
-        return await self._adrive(going_on(view), self._taken_up(view), on_event)
+        return await self._adrive(going_on(view), taken_up(view), on_event)
 
     def answer(
         self, thread: str, answer: Any, *, id: str | None = None, on_event: OnEvent | None = None
@@ -269,18 +267,10 @@ class Runs:
         snapshot = await self.graph.aget_state(address_of(thread), subgraphs=True)
         return read_view(thread, snapshot) if snapshot.created_at else None
 
-    def _taken_up(self, view: RunView) -> RunnableConfig:
-        """The config of a run that goes on; a step that died with its process counts that."""
-        if not view.pending:
-            self._revived[view.thread] = time.time()
-        return config_of(view)
-
     def _options(self, config: RunnableConfig) -> dict[str, Any]:
         workspace = config.get("metadata", {}).get(WORKSPACE)
-        revived = self._revived.get(thread_of(config))
-        own = {**config.get("configurable", {}), **({REVIVED: revived} if revived else {})}
         return {
-            "config": {**config, "configurable": own},
+            "config": config,
             "context": RunContext(workspace=workspace),
             "stream_mode": ["custom"],
             "subgraphs": True,

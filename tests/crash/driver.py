@@ -23,7 +23,7 @@ from planloop.testing import ScriptedModel, call, calls
 from planloop.tools import ask_human
 
 DATABASE, LOG, KILL_AT = sys.argv[1], Path(sys.argv[2]), sys.argv[3]
-DIED = LOG.with_suffix(".died")
+DIED = LOG.with_suffix(f".{KILL_AT.replace(' ', '_')}")
 
 
 def moment(name: str) -> None:
@@ -83,6 +83,7 @@ def main() -> None:
         except UnknownThread:
             view = runs.start("do it", thread="t", on_event=phase)
         if view.pending:
+            moment("answering")
             note("answered")
             view = runs.answer("t", "yes", on_event=phase)
     report = view.values["report"]

@@ -50,3 +50,14 @@ def test_a_call_that_had_begun_is_not_forgotten(tmp_path: Path) -> None:
     counts = effects(tmp_path)
     assert counts.pop("s2c") == 2
     assert set(counts.values()) == {1}
+
+
+def test_c58_a_step_that_died_is_another_attempt_whoever_answers_its_question(
+    tmp_path: Path,
+) -> None:
+    """Killed in a step, resumed to its question by a second process, answered by a third."""
+    assert drive(tmp_path, "think s2 0").returncode == -signal.SIGKILL
+    asked = drive(tmp_path, "answering")
+    assert asked.returncode == -signal.SIGKILL, asked.stderr
+    ended = drive(tmp_path, "answering")
+    assert ended.stdout.strip() == "completed_unverified [1, 2, 1]", ended.stderr
