@@ -123,6 +123,15 @@ def test_a_plan_that_fails_in_the_same_way_again_is_not_planned_anew_for_ever() 
     assert result["report"]["steps"][0]["status"] == "blocked"
 
 
+def test_the_same_result_under_another_name_is_the_same_failure() -> None:
+    """A new plan that only renames the step which came to nothing is not answered by a third."""
+    renamed = plan_json("b", success_criteria=["is green"])
+    script = [GREEN, APPROVED, NOT_GREEN, renamed, NOT_GREEN, "sum"]
+    result, model = run(script, lambda _: "it is red", max_attempts=1, max_replans=5)
+    assert result["report"]["replans"] == 1 and result["report"]["outcome"] == "failed"
+    assert model.left == 0
+
+
 def test_a_valid_empty_result_is_a_result_and_is_not_planned_anew_for_ever() -> None:
     listed = plan_json("a", success_criteria=["all errors are listed"])
     empty = verdicts(("all errors are listed", "not_met", "there is no list"))

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from helpers import APPROVED, both_ways, ended, plan_json
 
-from planloop import Budget, Executor, StepBrief, create_planning_graph, create_react_graph
+from planloop import Budget, Executor, Price, StepBrief, create_planning_graph, create_react_graph
 from planloop.testing import ScriptedModel, call
 
 
@@ -73,6 +73,22 @@ def test_a_sub_plan_may_spend_no_more_than_the_plan_around_it_has_left() -> None
     # Plan and review of the inner plan, two turns of its first step: four turns in all.
     assert [s["status"] for s in inner_report["steps"]] == ["completed", "not_started"]
     assert "budget of 4 steps" in report["steps"][1]["notes"]
+
+
+def test_a_sub_plan_with_prices_may_cost_no_more_than_the_plan_around_it_has_left() -> None:
+    def talk(n: int) -> str:
+        """Talk."""
+        return "."
+
+    prices = {"scripted": Price(input=1_000_000.0, output=0.0)}  # a dollar a token
+    worker = create_react_graph(ScriptedModel([call("talk", n=1), "done"]), [talk])
+    inner = inner_graph(worker, budget=Budget(prices=prices))
+    graph, given = outer_graph(
+        inner, budget=Budget(cost=1.0, prices=prices), max_attempts=1, max_replans=0
+    )
+    report = graph.invoke(given)["report"]
+    assert [s["status"] for s in report["steps"][1]["sub_plan"]["steps"]] == ["not_started"] * 2
+    assert "cost" in report["steps"][1]["notes"]
 
 
 def test_plans_within_plans_are_bounded_in_depth() -> None:

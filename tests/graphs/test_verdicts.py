@@ -194,3 +194,12 @@ def test_a_judge_of_the_whole_that_fails_leaves_it_unverified() -> None:
     result, _ = run(plan_of("A"), APPROVED, judgement(), RuntimeError("down"), verify_task=True)
     assert result["report"]["outcome"] == "completed_unverified"
     assert any("down" in w for w in result["report"]["warnings"])
+
+
+def test_verdicts_belong_to_the_criteria_that_they_name_in_whatever_order() -> None:
+    step = {"name": "A", "success_criteria": ["is green", "is tall"]}
+    tall = {"criterion": "Is tall.", "verdict": "not_met", "evidence": "A: it"}
+    said = json.dumps({"verdicts": [tall, GREEN]})
+    result, _ = run(json.dumps({"steps": [step]}), APPROVED, said, max_attempts=1, max_replans=0)
+    verdicts_by_criterion = {v["criterion"]: v["verdict"] for v in result["plan"].steps[0].verdicts}
+    assert verdicts_by_criterion == {"is green": "met", "is tall": "not_met"}
