@@ -2,7 +2,7 @@
 
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +13,7 @@ from planloop.errors import (
     AnswerError,
     EmptyRequest,
     FinishedThread,
+    ThreadBusy,
     UnfinishedThread,
     UnknownThread,
 )
@@ -23,6 +24,22 @@ from .run_view import NOTE, WORKSPACE, RunView
 
 def new_id() -> str:
     return uuid.uuid4().hex[:12]
+
+
+Prepare = Callable[[RunView | None], tuple[Any, RunnableConfig]]
+"""Checks whether a thread is as a verb needs it; gives the graph's input and its config."""
+
+
+def starting(
+    thread: str, request: str | Mapping[str, Any], workspace: str | None, notes: Mapping[str, str]
+) -> Prepare:
+    given = input_of(request)
+
+    def prepare(view: RunView | None) -> tuple[Any, RunnableConfig]:
+        check_start(thread, view)
+        return given, config_for(thread, workspace, notes)
+
+    return prepare
 
 
 def check_start(thread: str, view: RunView | None) -> None:
@@ -37,9 +54,13 @@ def known(thread: str, view: RunView | None) -> RunView:
     return view
 
 
-def finished(view: RunView) -> RunView:
-    check_start(view.thread, view)
-    return view
+def following(given: dict[str, Any]) -> Prepare:
+    def prepare(view: RunView | None) -> tuple[Any, RunnableConfig]:
+        assert view is not None
+        check_start(view.thread, view)
+        return given, config_of(view)
+
+    return prepare
 
 
 def unfinished(view: RunView) -> RunView:
@@ -55,13 +76,27 @@ def is_paused(view: RunView) -> bool:
     return any(question.value.get("type") == "paused" for question in view.pending)
 
 
-def going_on(view: RunView) -> Command[Any] | None:
-    if not view.pending:
-        return None
-    return Command(resume={question.id: True for question in view.pending})
+def resuming(view: RunView | None) -> tuple[Any, RunnableConfig]:
+    """Go on; a pause is over then. A step that died with its process counts that."""
+    assert view is not None
+    view = unfinished(view)
+    if view.pending and not is_paused(view):
+        raise ThreadBusy(view.thread, "has gone on meanwhile: look at it again.")
+    if view.pending:
+        return Command(resume={item.id: True for item in view.pending}), config_of(view)
+    return None, config_of(replace(view, revived=time.time()))
 
 
-def answering(view: RunView, answer: Any, wanted: str | None) -> Command[Any]:
+def answering(answer: Any, wanted: str | None) -> Prepare:
+    def prepare(view: RunView | None) -> tuple[Any, RunnableConfig]:
+        assert view is not None
+        return Command(resume={_asked(view, answer, wanted): answer}), config_of(view)
+
+    return prepare
+
+
+def _asked(view: RunView, answer: Any, wanted: str | None) -> str:
+    """The id of the question that is answered."""
     thread, ids = view.thread, [question.id for question in view.pending]
     if not ids:
         raise AnswerError(thread, "waits for no answer.")
@@ -71,7 +106,7 @@ def answering(view: RunView, answer: Any, wanted: str | None) -> Command[Any]:
         raise AnswerError(thread, f"has no question {wanted}; open: {', '.join(ids)}.")
     if answer is None:
         raise AnswerError(thread, "got no answer: give a text, true or false.")
-    return Command(resume={wanted or ids[0]: answer})
+    return wanted or ids[0]
 
 
 def config_of(view: RunView) -> RunnableConfig:
@@ -79,15 +114,6 @@ def config_of(view: RunView) -> RunnableConfig:
     if view.revived is not None:
         config["metadata"] = {**config.get("metadata", {}), REVIVED: view.revived}
     return config
-
-
-def taken_up(view: RunView) -> RunnableConfig:
-    """The config of a run that goes on; a step that died with its process counts that."""
-    return config_of(view if view.pending else replace(view, revived=time.time()))
-
-
-def thread_of(config: RunnableConfig) -> str:
-    return str(config.get("configurable", {})["thread_id"])
 
 
 def address_of(thread: str) -> RunnableConfig:

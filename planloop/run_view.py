@@ -8,7 +8,7 @@ from langgraph.types import StateSnapshot
 
 from planloop.nodes import REVIVED
 
-RunStatus = Literal["finished", "waiting", "interrupted"]
+RunStatus = Literal["finished", "waiting", "running", "interrupted"]
 WORKSPACE: Final = "planloop_workspace"
 NOTE: Final = "planloop_note_"
 """Keys of a checkpoint's metadata."""
@@ -30,7 +30,7 @@ class RunView:
 
     thread: str
     status: RunStatus
-    """`waiting`: for an answer; `interrupted`: it can be resumed (or runs elsewhere)."""
+    """`waiting`: for an answer; `running`: somebody drives it; `interrupted`: it can be resumed."""
     values: dict[str, Any]
     """The state's values."""
     pending: list[Pending]

@@ -4,30 +4,27 @@ Every verb checks first that the thread is in the condition it needs, and says w
 """
 
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import contextmanager
-from threading import Lock
-from typing import Any, Final
+from dataclasses import replace
+from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
 
-from planloop.errors import ThreadBusy, WrongUse
+from planloop.errors import WrongUse
 from planloop.state import RunContext
 
+from .locks import alone, is_driven
 from .run_checks import (
+    Prepare,
     address_of,
     answering,
-    check_start,
-    config_for,
-    config_of,
-    finished,
-    going_on,
+    following,
     input_of,
     is_paused,
     known,
     new_id,
-    taken_up,
-    thread_of,
+    resuming,
+    starting,
     unfinished,
 )
 from .run_view import WORKSPACE, Pending, RunStatus, RunView, read_view
@@ -76,9 +73,8 @@ class Runs:
         Raises:
             UnfinishedThread: The thread's run has not ended.
         """
-        given, name = input_of(request), thread or new_id()
-        check_start(name, self._find(name) if thread else None)
-        return self._drive(given, config_for(name, workspace, notes or {}), on_event)
+        name = thread or new_id()
+        return self._drive(name, starting(name, request, workspace, notes or {}), on_event)
 
     async def astart(
         self,
@@ -90,9 +86,8 @@ class Runs:
         on_event: OnEvent | None = None,
     ) -> RunView:
         """Begin a run as `start` does, awaited."""
-        given, name = input_of(request), thread or new_id()
-        check_start(name, await self._afind(name) if thread else None)
-        return await self._adrive(given, config_for(name, workspace, notes or {}), on_event)
+        name = thread or new_id()
+        return await self._adrive(name, starting(name, request, workspace, notes or {}), on_event)
 
     def resume(self, thread: str, *, on_event: OnEvent | None = None) -> RunView:
         """Take up a run that was cut off or paused. One that waits for an answer is returned as it
@@ -105,14 +100,14 @@ class Runs:
         view = unfinished(self.status(thread))
         if view.pending and not is_paused(view):
             return view
-        return self._drive(going_on(view), taken_up(view), on_event)
+        return self._drive(thread, resuming, on_event)
 
     async def aresume(self, thread: str, *, on_event: OnEvent | None = None) -> RunView:
         """Take up a run as `resume` does, awaited."""
         view = unfinished(await self.astatus(thread))
         if view.pending and not is_paused(view):
             return view
-        return await self._adrive(going_on(view), taken_up(view), on_event)
+        return await self._adrive(thread, resuming, on_event)
 
     def answer(
         self, thread: str, answer: Any, *, id: str | None = None, on_event: OnEvent | None = None
@@ -127,15 +122,15 @@ class Runs:
             AnswerError: Nothing is open, the id is unknown, several are open and none is named,
                 or the answer is `None`.
         """
-        view = self.status(thread)
-        return self._drive(answering(view, answer, id), config_of(view), on_event)
+        self.status(thread)
+        return self._drive(thread, answering(answer, id), on_event)
 
     async def aanswer(
         self, thread: str, answer: Any, *, id: str | None = None, on_event: OnEvent | None = None
     ) -> RunView:
         """Answer an open question as `answer` does, awaited."""
-        view = await self.astatus(thread)
-        return await self._adrive(answering(view, answer, id), config_of(view), on_event)
+        await self.astatus(thread)
+        return await self._adrive(thread, answering(answer, id), on_event)
 
     def follow_up(
         self,
@@ -157,8 +152,8 @@ class Runs:
             UnknownThread: There is no such run.
             UnfinishedThread: Its run has not ended.
         """
-        view = finished(self.status(thread))
-        return self._drive(self._further(request, extend), config_of(view), on_event)
+        self.status(thread)
+        return self._drive(thread, following(self._further(request, extend)), on_event)
 
     async def afollow_up(
         self,
@@ -169,8 +164,8 @@ class Runs:
         on_event: OnEvent | None = None,
     ) -> RunView:
         """Give a finished thread a further request as `follow_up` does, awaited."""
-        view = finished(await self.astatus(thread))
-        return await self._adrive(self._further(request, extend), config_of(view), on_event)
+        await self.astatus(thread)
+        return await self._adrive(thread, following(self._further(request, extend)), on_event)
 
     def _further(self, request: str, extend: bool) -> dict[str, Any]:
         given = input_of(request)
@@ -220,8 +215,9 @@ class Runs:
         if not view.pending:
             say(self.graph, thread, "cancel", reason)
             return view
-        end(self.graph, view, reason)
-        return self._drive(None, config_of(view), on_event)
+        with alone(self.saver, thread):
+            end(self.graph, thread, reason)
+        return self._drive(thread, resuming, on_event)
 
     async def acancel(
         self, thread: str, reason: str = "", *, on_event: OnEvent | None = None
@@ -231,8 +227,9 @@ class Runs:
         if not view.pending:
             await asay(self.graph, thread, "cancel", reason)
             return view
-        await aend(self.graph, view, reason)
-        return await self._adrive(None, config_of(view), on_event)
+        with alone(self.saver, thread):
+            await aend(self.graph, thread, reason)
+        return await self._adrive(thread, resuming, on_event)
 
     def pending(self, thread: str) -> list[Pending]:
         """The open questions of a run.
@@ -248,16 +245,22 @@ class Runs:
         Raises:
             UnknownThread: There is no such run.
         """
-        return known(thread, self._find(thread))
+        return self._seen(known(thread, self._find(thread)))
 
     async def astatus(self, thread: str) -> RunView:
         """A run as `status` gives it, awaited."""
-        return known(thread, await self._afind(thread))
+        return self._seen(known(thread, await self._afind(thread)))
 
     def list(self) -> list[RunView]:
         """All saved runs, newest first."""
         views = (self._find(thread) for thread in saved_threads(self.saver))
-        return [view for view in views if view is not None]
+        return [self._seen(view) for view in views if view is not None]
+
+    def _seen(self, view: RunView) -> RunView:
+        """A run that is cut off, as far as its state shows, may be in somebody's hands."""
+        if view.status == "interrupted" and is_driven(self.saver, view.thread):
+            return replace(view, status="running")
+        return view
 
     def _find(self, thread: str) -> RunView | None:
         snapshot = self.graph.get_state(address_of(thread), subgraphs=True)
@@ -278,40 +281,21 @@ class Runs:
             "version": "v2",
         }
 
-    def _drive(self, given: Any, config: RunnableConfig, on_event: OnEvent | None) -> RunView:
-        thread = thread_of(config)
-        with self._alone(thread):
+    def _drive(self, thread: str, prepare: Prepare, on_event: OnEvent | None) -> RunView:
+        """Drive a run until it ends or waits. What it needs is checked when nobody else drives."""
+        with alone(self.saver, thread):
+            given, config = prepare(self._find(thread))
             parts: Iterator[Any] = self.graph.stream(given, **self._options(config))
             for part in parts:
                 if on_event is not None:
                     on_event(part["data"])
         return self.status(thread)
 
-    async def _adrive(
-        self, given: Any, config: RunnableConfig, on_event: OnEvent | None
-    ) -> RunView:
-        thread = thread_of(config)
-        with self._alone(thread):
+    async def _adrive(self, thread: str, prepare: Prepare, on_event: OnEvent | None) -> RunView:
+        with alone(self.saver, thread):
+            given, config = prepare(await self._afind(thread))
             parts: AsyncIterator[Any] = self.graph.astream(given, **self._options(config))
             async for part in parts:
                 if on_event is not None:
                     on_event(part["data"])
         return await self.astatus(thread)
-
-    @contextmanager
-    def _alone(self, thread: str) -> Iterator[None]:
-        """Let nobody else in this process drive the thread meanwhile."""
-        key = (id(self.saver), thread)
-        with _LOCK:
-            if key in _DRIVEN:
-                raise ThreadBusy(thread, "is being driven already: wait until that ends.")
-            _DRIVEN.add(key)
-        try:
-            yield
-        finally:
-            with _LOCK:
-                _DRIVEN.discard(key)
-
-
-_LOCK: Final = Lock()
-_DRIVEN: Final[set[tuple[int, str]]] = set()

@@ -16,7 +16,6 @@ from planloop.nodes import CANCELLED, INBOX
 from planloop.state import Halt, Plan, Usage, add_usage, no_usage
 
 from .run_checks import address_of
-from .run_view import RunView
 
 _WHILE: Final = "the plan was cancelled while it was in work"
 
@@ -44,16 +43,16 @@ def store_of(graph: CompiledStateGraph[Any, Any, Any, Any]) -> BaseStore:
     return graph.store
 
 
-def end(graph: CompiledStateGraph[Any, Any, Any, Any], view: RunView, reason: str) -> None:
+def end(graph: CompiledStateGraph[Any, Any, Any, Any], thread: str, reason: str) -> None:
     """Put a plan that waits for an answer before its summary; its question is dropped."""
-    place = address_of(view.thread)
+    place = address_of(thread)
     snapshot = graph.get_state(place, subgraphs=True)
     graph.update_state(place, _ended(graph, snapshot, reason), _REPORTER)
 
 
-async def aend(graph: CompiledStateGraph[Any, Any, Any, Any], view: RunView, reason: str) -> None:
+async def aend(graph: CompiledStateGraph[Any, Any, Any, Any], thread: str, reason: str) -> None:
     """Put a waiting plan before its summary as `end` does, awaited."""
-    place = address_of(view.thread)
+    place = address_of(thread)
     snapshot = await graph.aget_state(place, subgraphs=True)
     await graph.aupdate_state(place, _ended(graph, snapshot, reason), _REPORTER)
 

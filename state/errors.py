@@ -94,7 +94,7 @@ class FinishedThread(RunError):
 
 
 class ThreadBusy(RunError):
-    """A run on this thread is being driven by this process already."""
+    """Somebody is driving a run on this thread."""
 
 
 class AnswerError(RunError):

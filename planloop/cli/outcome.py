@@ -16,7 +16,7 @@ def exit_code(view: RunView) -> int:
     """What the process says of this run."""
     if view.status == "waiting":
         return WAITING
-    if view.status == "interrupted":
+    if view.status in ("interrupted", "running"):
         return INTERRUPTED
     return COMPLETED if outcome_of(view).startswith("completed") else NOT_COMPLETED
 
