@@ -3,6 +3,7 @@
 from ._brief import task_for
 from ._budget import reached
 from ._decide import Thinker, ToolChoice
+from ._doubt import IN_DOUBT
 from ._inbox import CANCELLED, INBOX
 from ._nesting import REVIVED, capped
 from ._node import Node, Router
@@ -35,6 +36,7 @@ from .verify_task import make_verify_task
 __all__ = [
     "CANCELLED",
     "INBOX",
+    "IN_DOUBT",
     "REVIVED",
     "Bounds",
     "Briefing",

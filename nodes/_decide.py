@@ -28,7 +28,7 @@ from planloop.state import (
     legal_name,
     one_line,
 )
-from planloop.tools import ToolPolicy, ToolRegistry, traits_of
+from planloop.tools import ToolPolicy, ToolRegistry
 
 from . import _hints
 from ._history import canonical, last_text
@@ -199,7 +199,7 @@ def _closed(ends: Sequence[ToolCall]) -> list[ToolMessage]:
 
 def decision_on(policy: ToolPolicy | None, registry: ToolRegistry, call: ToolCall) -> str:
     """What the policy says of a call; a name that is no tool is answered by the registry."""
-    tool = registry.get(call["name"])
-    if policy is None or tool is None:
+    traits = registry.traits(call["name"])
+    if policy is None or traits is None:
         return "allow"
-    return policy.decide(tool.name, call["args"], traits_of(tool))
+    return policy.decide(call["name"].strip(), call["args"], traits)

@@ -13,8 +13,9 @@ from typing_extensions import TypedDict
 
 from planloop.models import emit
 from planloop.state import Budget, Usage, WrongUse, cost_of
+from planloop.tools import KEY
 
-_KEY: Final = "planloop_plan"
+_NESTING: Final = "planloop_plan"
 REVIVED: Final = "planloop_revived"
 """In the metadata of a run that was cut off: when it was taken up, in seconds since the epoch."""
 MAX_DEPTH: Final = 4
@@ -34,7 +35,7 @@ class Nesting(TypedDict):
 def nesting() -> Nesting:
     """Where the plan stands that this code runs for."""
     try:
-        given = get_config().get("configurable", {}).get(_KEY)
+        given = get_config().get("configurable", {}).get(_NESTING)
     except RuntimeError:  # no graph around this code
         given = None
     return given if isinstance(given, dict) else Nesting(within="", depth=0, left={})  # type: ignore[return-value]
@@ -63,12 +64,12 @@ def tell(kind: str, **fields: Any) -> None:
     emit(kind, **fields)
 
 
-def inner_config(step_id: str, budget: Budget, usage: Usage) -> RunnableConfig:
+def inner_config(step_id: str, key: str, budget: Budget, usage: Usage) -> RunnableConfig:
     """The config for what does one step: a plan in there knows where it stands."""
     outer = nesting()
     within = f"{outer['within']}/{step_id}" if outer["within"] else step_id
     inner = Nesting(within=within, depth=outer["depth"] + 1, left=_left(capped(budget), usage))
-    return RunnableConfig(configurable={_KEY: inner})
+    return RunnableConfig(configurable={_NESTING: inner, KEY: key})
 
 
 def _left(budget: Budget, usage: Usage) -> dict[str, float]:

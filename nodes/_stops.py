@@ -1,7 +1,7 @@
 """How a run is ended, and how calls are answered that are not run."""
 
+from secrets import token_hex
 from typing import Any, Final, Literal
-from uuid import uuid4
 
 from langchain_core.messages import ToolCall, ToolMessage
 
@@ -16,7 +16,7 @@ SECONDS: Final = "planloop_seconds"
 
 def result_id() -> str:
     """A message id for a result. Call ids will not do: two agents may both say `call_0`."""
-    return f"result-{uuid4().hex[:16]}"
+    return f"result-{token_hex(8)}"
 
 
 def own(answer: ToolMessage) -> ToolMessage:

@@ -7,7 +7,7 @@ from langchain_core.messages import ToolCall, ToolMessage
 from langgraph.types import interrupt
 
 from planloop.state import AgentUpdate, ReactState
-from planloop.tools import ToolPolicy, ToolRegistry, traits_of
+from planloop.tools import ToolPolicy, ToolRegistry
 
 from ._decide import decision_on
 from ._history import pending_calls, unanswered
@@ -54,8 +54,8 @@ def make_approve(registry: ToolRegistry, policy: ToolPolicy | None) -> Node:
 
 
 def _shown(call: ToolCall, registry: ToolRegistry) -> dict[str, Any]:
-    tool = registry.get(call["name"])
-    effect = traits_of(tool).effect if tool else "unknown"
+    traits = registry.traits(call["name"])
+    effect = traits.effect if traits else "unknown"
     return {"id": call["id"], "name": call["name"], "args": call["args"], "effect": effect}
 
 

@@ -69,7 +69,8 @@ def _task(given: Any, brief: Briefing) -> ExecutorTask:
 
 
 def _inner(task: ExecutorTask, budget: Budget) -> Any:
-    return inner_config(str(task["brief"]["step"]["id"]), budget, task["spent"])
+    brief = task["brief"]
+    return inner_config(str(brief["step"]["id"]), brief["idempotency_key"], budget, task["spent"])
 
 
 def _recorded(task: ExecutorTask, ran: Ran) -> PlanningUpdate:

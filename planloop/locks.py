@@ -1,8 +1,9 @@
 """One driver a thread: a lock that other processes see, and that is freed when its holder dies."""
 
+import asyncio
 import hashlib
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from threading import Lock
 from typing import Any, Final
@@ -16,6 +17,7 @@ from .savers import explained
 _PATIENCE: Final = 0.3  # seconds; somebody may just be looking whether the thread is driven
 _HERE: Final = "is being driven already: wait until that ends."
 _ELSEWHERE: Final = "is being driven by another process: wait until that ends."
+_NONE: Final = FileLock("")  # is never taken; to release it does nothing
 _LOCK: Final = Lock()
 _DRIVEN: Final[set[tuple[int, str]]] = set()
 
@@ -31,37 +33,55 @@ def alone(saver: Any, thread: str) -> Iterator[None]:
         ThreadBusy: Somebody does.
         StoreError: The lock cannot be written.
     """
+    with _in_this_process(saver, thread):
+        held = _taken(saver, thread)
+        try:
+            yield
+        finally:
+            held.release()
+
+
+@asynccontextmanager
+async def aalone(saver: Any, thread: str) -> AsyncIterator[None]:
+    """Let nobody else drive the thread as `alone` does, awaited."""
+    with _in_this_process(saver, thread):
+        held = _NONE
+        if lock_path(saver, thread) is not None:
+            held = await asyncio.to_thread(_taken, saver, thread)
+        try:
+            yield
+        finally:
+            held.release()
+
+
+@contextmanager
+def _in_this_process(saver: Any, thread: str) -> Iterator[None]:
     key = (id(saver), thread)
     with _LOCK:
         if key in _DRIVEN:
             raise ThreadBusy(thread, _HERE)
         _DRIVEN.add(key)
     try:
-        with _between_processes(saver, thread):
-            yield
+        yield
     finally:
         with _LOCK:
             _DRIVEN.discard(key)
 
 
-@contextmanager
-def _between_processes(saver: Any, thread: str) -> Iterator[None]:
+def _taken(saver: Any, thread: str) -> FileLock:
+    """The lock between processes, held."""
     path = lock_path(saver, thread)
     if path is None:
-        yield
-        return
+        return _NONE
+    held = FileLock(path, timeout=_PATIENCE, thread_local=False)
     try:
         path.parent.mkdir(exist_ok=True)
-        held = FileLock(path, timeout=_PATIENCE, thread_local=False)
         held.acquire(poll_interval=0.02)
     except Timeout as error:
         raise ThreadBusy(thread, _ELSEWHERE) from error
     except OSError as error:
         raise StoreError(f"The lock of the database {saver.path} {explained(error)}") from error
-    try:
-        yield
-    finally:
-        held.release()
+    return held
 
 
 def is_driven(saver: Any, thread: str) -> bool:

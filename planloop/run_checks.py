@@ -17,9 +17,9 @@ from planloop.errors import (
     UnfinishedThread,
     UnknownThread,
 )
-from planloop.nodes import REVIVED
+from planloop.nodes import IN_DOUBT, REVIVED
 
-from .run_view import NOTE, WORKSPACE, RunView
+from .run_view import NOTE, WORKSPACE, Pending, RunView
 
 
 def new_id() -> str:
@@ -73,7 +73,7 @@ def unfinished(view: RunView) -> RunView:
 
 def is_paused(view: RunView) -> bool:
     """Whether a run only waits to be resumed."""
-    return any(question.value.get("type") == "paused" for question in view.pending)
+    return any(question.kind == "paused" for question in view.pending)
 
 
 def resuming(view: RunView | None) -> tuple[Any, RunnableConfig]:
@@ -90,13 +90,16 @@ def resuming(view: RunView | None) -> tuple[Any, RunnableConfig]:
 def answering(answer: Any, wanted: str | None) -> Prepare:
     def prepare(view: RunView | None) -> tuple[Any, RunnableConfig]:
         assert view is not None
-        return Command(resume={_asked(view, answer, wanted): answer}), config_of(view)
+        question = _asked(view, answer, wanted)
+        if question.kind == IN_DOUBT:  # asked as soon as a dead run was taken up
+            view = replace(view, revived=time.time())
+        return Command(resume={question.id: answer}), config_of(view)
 
     return prepare
 
 
-def _asked(view: RunView, answer: Any, wanted: str | None) -> str:
-    """The id of the question that is answered."""
+def _asked(view: RunView, answer: Any, wanted: str | None) -> Pending:
+    """The question that is answered."""
     thread, ids = view.thread, [question.id for question in view.pending]
     if not ids:
         raise AnswerError(thread, "waits for no answer.")
@@ -106,7 +109,7 @@ def _asked(view: RunView, answer: Any, wanted: str | None) -> str:
         raise AnswerError(thread, f"has no question {wanted}; open: {', '.join(ids)}.")
     if answer is None:
         raise AnswerError(thread, "got no answer: give a text, true or false.")
-    return wanted or ids[0]
+    return next(item for item in view.pending if item.id == (wanted or ids[0]))
 
 
 def config_of(view: RunView) -> RunnableConfig:

@@ -21,7 +21,18 @@ class Pending:
     id: str
     """The interrupt's id; answers go by it."""
     value: Any
-    """What is asked: a dict with `type` (`question`, `tool_approval`, `plan_approval`)."""
+    """What is asked: a dict with `type` (`question`, `tool_approval`, `plan_approval`,
+    `call_in_doubt`, `paused`); a tool of yours may ask anything."""
+
+    @property
+    def kind(self) -> str:
+        """The question's type; empty where it has none."""
+        return str(self.asked.get("type") or "")
+
+    @property
+    def asked(self) -> Mapping[str, Any]:
+        """What is asked, as a dict also where a tool of yours asks something else."""
+        return self.value if isinstance(self.value, Mapping) else {"value": self.value}
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 Every verb checks first that the thread is in the condition it needs, and says what to do if not.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -12,8 +13,9 @@ from langgraph.graph.state import CompiledStateGraph
 
 from planloop.errors import WrongUse
 from planloop.state import RunContext
+from planloop.tools import LEDGER
 
-from .locks import alone, is_driven
+from .locks import aalone, alone, is_driven
 from .run_checks import (
     Prepare,
     address_of,
@@ -227,7 +229,7 @@ class Runs:
         if not view.pending:
             await asay(self.graph, thread, "cancel", reason)
             return view
-        with alone(self.saver, thread):
+        async with aalone(self.saver, thread):
             await aend(self.graph, thread, reason)
         return await self._adrive(thread, resuming, on_event)
 
@@ -249,7 +251,8 @@ class Runs:
 
     async def astatus(self, thread: str) -> RunView:
         """A run as `status` gives it, awaited."""
-        return self._seen(known(thread, await self._afind(thread)))
+        view = known(thread, await self._afind(thread))
+        return await asyncio.to_thread(self._seen, view) if view.status == "interrupted" else view
 
     def list(self) -> list[RunView]:
         """All saved runs, newest first."""
@@ -272,8 +275,10 @@ class Runs:
 
     def _options(self, config: RunnableConfig) -> dict[str, Any]:
         workspace = config.get("metadata", {}).get(WORKSPACE)
+        ledger = getattr(self.saver, "ledger", None)
+        own = {**config.get("configurable", {}), **({LEDGER: ledger} if ledger else {})}
         return {
-            "config": config,
+            "config": {**config, "configurable": own},
             "context": RunContext(workspace=workspace),
             "stream_mode": ["custom"],
             "subgraphs": True,
@@ -292,7 +297,7 @@ class Runs:
         return self.status(thread)
 
     async def _adrive(self, thread: str, prepare: Prepare, on_event: OnEvent | None) -> RunView:
-        with alone(self.saver, thread):
+        async with aalone(self.saver, thread):
             given, config = prepare(await self._afind(thread))
             parts: AsyncIterator[Any] = self.graph.astream(given, **self._options(config))
             async for part in parts:

@@ -25,6 +25,7 @@ from planloop.errors import StoreError, WrongUse
 from planloop.state import Plan, PlanStep
 
 from .compressed import compressed
+from .ledgers import CALLS, MemoryLedger, SqliteLedger
 
 BUSY_SECONDS = 10.0
 """How long a write waits for another process that holds the file."""
@@ -83,6 +84,14 @@ class Opened:
 class MemorySaver(Opened, InMemorySaver):
     """Runs that are gone with the process."""
 
+    def __init__(self, serde: JsonPlusSerializer | None = None) -> None:
+        super().__init__(serde=serde)
+        self.ledger = MemoryLedger()
+
+    def delete_thread(self, thread_id: str) -> None:
+        super().delete_thread(thread_id)
+        self.ledger.forget(thread_id)
+
     def threads(self) -> list[str]:
         """Ids of the saved threads, newest first."""
         newest = {name: max(spaces.get("", {"": None})) for name, spaces in self.storage.items()}
@@ -108,7 +117,9 @@ class SqliteFileSaver(Opened, SqliteSaver):
             self.lock = RLock()  # type: ignore[assignment]  # `list` may be read while writing
             connection.execute(f"PRAGMA page_size={_PAGE}")  # of a new file
             connection.execute(_WRITES)
+            connection.execute(CALLS)
             self.setup()
+        self.ledger = SqliteLedger(self._writing, self.serde)
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -117,6 +128,12 @@ class SqliteFileSaver(Opened, SqliteSaver):
             yield
         except (sqlite3.Error, OSError) as error:
             raise StoreError(f"The database {self.path} {explained(error)}") from error
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """One transaction of ours; it is over, and flushed to the disk, when this ends."""
+        with self._told(), self.lock, self.conn:
+            yield self.conn
 
     def close(self) -> None:
         self.conn.close()
@@ -176,6 +193,7 @@ class SqliteFileSaver(Opened, SqliteSaver):
     def delete_thread(self, thread_id: str) -> None:
         with self._told():
             super().delete_thread(thread_id)
+        self.ledger.forget(thread_id)
 
     def get_delta_channel_history(
         self, *, config: RunnableConfig, channels: Sequence[str]

@@ -8,6 +8,7 @@ from .file_checks import look_at_file
 from .files import file_tools, read_inside
 from .keep import kept_path, load_image
 from .kept_planning import planning_tool_for
+from .ledger import KEY, LEDGER, CallLedger, Claim, idempotency_key, keyed
 from .people import ask_human
 from .planning import planning_tool
 from .policy import Decision, ToolPolicy
@@ -22,11 +23,15 @@ from .workers import in_thread, is_given_up
 from .workspace import current_workspace, open_workspace, resolve_inside
 
 __all__ = [
+    "KEY",
+    "LEDGER",
     "CallCheck",
+    "CallLedger",
     "Check",
     "CheckAnswer",
     "CheckResult",
     "CheckedStep",
+    "Claim",
     "Decision",
     "Effect",
     "OnReplay",
@@ -44,10 +49,12 @@ __all__ = [
     "default_tools",
     "described_checks",
     "file_tools",
+    "idempotency_key",
     "in_thread",
     "is_given_up",
     "is_stateful",
     "kept_path",
+    "keyed",
     "lending",
     "load_image",
     "look_at_file",

@@ -90,6 +90,11 @@ class ToolRegistry:
         entry = self._entries.get(name.strip())
         return entry.tool if entry else None
 
+    def traits(self, name: str) -> ToolTraits | None:
+        """What the tool of this name declares; none if there is no such tool."""
+        entry = self._entries.get(name.strip())
+        return entry.traits if entry else None
+
     def subset(self, names: Iterable[str]) -> "ToolRegistry":
         """Return a registry of these tools only.
 

@@ -35,9 +35,9 @@ class ToolTraits:
     sequential: bool = True
     """Calls of one turn run in order, never side by side."""
     on_replay: OnReplay = "ask"
-    """What is to happen to a call that a crash cut off: run it again, or ask a person.
+    """What is to happen to a call that a crash cut off: make it again, or ask a person.
 
-    This is declared, not yet enforced: a call that was cut off runs again when the run is resumed.
+    `Runs` knows of such calls where the saver has a ledger, as those of `open_saver` have.
     """
     max_output: int | None = None
     """Characters of the result that a model is shown; `None` means the registry's default."""

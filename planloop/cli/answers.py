@@ -36,7 +36,7 @@ def read_answer(asked: Mapping[str, Any], text: str | None, yes: bool | None) ->
 
 def refusal(kind: str, reason: str) -> Any:
     """A no, with its reason if there is one."""
-    if not reason:
+    if not reason or kind == "call_in_doubt":
         return False
     if kind == "plan_approval":
         return {"action": "reject", "comment": reason}

@@ -25,6 +25,8 @@ def ask(screen: Screen, asked: Mapping[str, Any]) -> Any:
     screen.say(question_text(asked))
     if asked.get("type") == "tool_approval":
         return _ask_calls(screen, asked)
+    if asked.get("type") == "call_in_doubt":
+        return _ask_again(screen)
     if asked.get("type") == "plan_approval":
         return _ask_plan(screen, asked)
     return _ask_text(screen, asked)
@@ -57,6 +59,15 @@ def _ask_yes_no(screen: Screen, prompt: str) -> Any:
             return True
         if word.lower() in _NO:
             return refusal("tool_approval", reason.strip() or ask_line(screen, "Why? "))
+
+
+def _ask_again(screen: Screen) -> str:
+    while True:
+        word = ask_line(screen, "[r]epeat the call / [s]kip it: ").lower()
+        if word in ("r", "repeat", "y", "yes"):
+            return "repeat"
+        if word in ("s", "skip", "n", "no"):
+            return "skip"
 
 
 def _ask_plan(screen: Screen, asked: Mapping[str, Any]) -> Any:

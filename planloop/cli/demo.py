@@ -15,7 +15,7 @@ from planloop.errors import StoreError
 from planloop.runs import RunView
 
 from .demo_child import THREAD, demo_runs, demo_saver
-from .demo_script import ANSWER, COUNTED, POWER, TOTAL
+from .demo_script import AGAIN, ANSWER, COUNTED, POWER, TOTAL
 from .lines import line_of
 from .progress import Progress
 from .screen import Screen
@@ -123,7 +123,11 @@ def _tell_story(demo: Demo) -> None:
     demo.chapter(f"Process {demo.processes[-1]} was killed (SIGKILL) in the middle of that call.")
     (demo.workspace / POWER).touch()
     demo.screen.result("The run is resumed from the database by a new process.")
-    demo.follow("resume")
+    doubt = demo.follow("resume")
+    demo.chapter("Whether that call took effect, nobody knows. So it is not made again unasked.")
+    demo.screen.result(f"Question: {doubt.get('text')}")
+    demo.screen.result(f"Answer (scripted): {AGAIN}")
+    demo.follow("answer", AGAIN)
     demo.chapter("The end of the run")
 
 
@@ -140,9 +144,9 @@ def _check(demo: Demo, view: RunView) -> int:
         ]
         == [1, 2, 1, 2],
         f"report.md says '{TOTAL}', with the answer that was given": TOTAL in report,
-        "Three processes worked on it": len(set(demo.processes)) == 3,
+        "Four processes worked on it": len(set(demo.processes)) == 4,
         "The tool call that was finished before the kill ran once": log.count("draft") == 1,
-        "The tool call that was cut off ran again": log.count("publish") == 2,
+        "The tool call that was cut off ran again, as the answer was": log.count("publish") == 2,
     }
     demo.chapter(f"Checked against the files ({COUNTED}, report.md) and the database")
     for claim, holds in claims.items():

@@ -15,6 +15,7 @@ from planloop.testing import ScriptedModel, call
 REQUEST = "Add up the orders and write a report in the currency I choose."
 QUESTION = "In which currency are the orders?"
 ANSWER = "EUR"
+AGAIN = "repeat"
 TOTAL = "Total: 60.00 EUR"
 COUNTED = "calls.log"
 """Each tool call of the last step writes a line here: so repeated ones would show."""

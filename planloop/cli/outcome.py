@@ -38,7 +38,7 @@ def document(view: RunView) -> dict[str, Any]:
         "plan": plan.model_dump(mode="json") if isinstance(plan, Plan) else None,
         "report": values.get("report") if finished else None,
         "summary": values.get("summary") if finished else None,
-        "pending": [{"id": question.id, **question.value} for question in view.pending],
+        "pending": [{"id": question.id, **question.asked} for question in view.pending],
         "workspace": view.workspace,
         "model": view.notes.get("model") or None,
     }

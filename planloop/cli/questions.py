@@ -11,6 +11,7 @@ _KINDS = {
     "question": "a question",
     "tool_approval": "tool calls need approval",
     "plan_approval": "the plan needs approval",
+    "call_in_doubt": "a call was cut off",
 }
 
 
@@ -18,11 +19,11 @@ def waiting_text(view: RunView, db: str | None) -> str:
     """What a run waits for, and the commands that answer."""
     parts = []
     for pending in view.pending:
-        if pending.value.get("type") == "paused":
+        if pending.kind == "paused":
             parts.append(f"\nPaused, as you asked. Go on with: {command('resume', view, db)}")
             continue
         named = f" --id {pending.id}" if len(view.pending) > 1 else ""
-        parts += [question_text(pending.value), _how(pending, command("answer", view, db) + named)]
+        parts += [question_text(pending.asked), _how(pending, command("answer", view, db) + named)]
     return "\n".join(parts)
 
 
@@ -43,6 +44,8 @@ def question_text(asked: Mapping[str, Any]) -> str:
         return "\n".join([head, str(asked.get("question")), *listed])
     if kind == "tool_approval":
         return "\n".join([head, *(call_text(call) for call in asked["calls"])])
+    if kind == "call_in_doubt":
+        return "\n".join([head, str(asked.get("text")), call_text(asked)])
     if kind == "plan_approval":
         return "\n".join([head, *_why_asked(asked), str(asked.get("text"))])
     return f"{head}\n{json.dumps(asked, ensure_ascii=False, default=str)}"
@@ -68,9 +71,11 @@ def call_text(call: Mapping[str, Any]) -> str:
 
 
 def _how(pending: Pending, answer: str) -> str:
-    kind = pending.value.get("type")
+    kind = pending.kind
     if kind == "tool_approval":
         return f'Answer with: {answer} --yes   or: {answer} --no "the reason"'
+    if kind == "call_in_doubt":
+        return f"Answer with: {answer} --yes (make it again)   or: {answer} --no (go on without)"
     if kind == "plan_approval":
         return f'Answer with: {answer} --yes   or: {answer} --no "what to change"'
     return f'Answer with: {answer} "your answer"'

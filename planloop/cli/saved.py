@@ -64,7 +64,7 @@ def answer(
         found = [item for item in view.pending if question in (None, item.id)]
         if not view.pending:
             raise AnswerError(thread, "waits for no answer.")
-        given = read_answer(found[0].value if found else {}, text, yes)
+        given = read_answer(found[0].asked if found else {}, text, yes)
         runs = working_runs(database, view, "", screen)
         return Session(runs, thread, screen, db).go(
             lambda on_event: runs.aanswer(thread, given, id=question, on_event=on_event)

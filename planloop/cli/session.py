@@ -39,7 +39,7 @@ class Session:
             while view.pending and self.screen.asks and not is_paused(view):
                 question = view.pending[0]
                 try:
-                    answer = ask(self.screen, question.value)
+                    answer = ask(self.screen, question.asked)
                 except EOFError:
                     break
                 view = self._drive(partial(self._answer, question.id, answer))

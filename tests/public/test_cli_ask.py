@@ -10,12 +10,16 @@ from rich.console import Console
 from rich.spinner import Spinner
 from typer.testing import Result
 
+from planloop.cli.answers import read_answer
 from planloop.cli.ask import ask
 from planloop.cli.edit import edited_text
 from planloop.cli.live import drawn
+from planloop.cli.outcome import document
 from planloop.cli.progress import Progress
+from planloop.cli.questions import waiting_text
 from planloop.cli.screen import Screen
 from planloop.errors import WrongUse
+from planloop.runs import Pending, RunView
 from planloop.state import Plan, read_plan_lines
 from planloop.testing import call
 
@@ -179,3 +183,39 @@ def test_a_long_plan_is_cut_around_what_is_open() -> None:
     assert "22 earlier steps" in text
     assert "12 later steps" in text
     assert len(text.splitlines()) == 10
+
+
+DOUBT = {
+    "type": "call_in_doubt",
+    "id": "c1",
+    "name": "send",
+    "args": {"to": "me"},
+    "effect": "network",
+    "begun": "2026-01-01T00:00:00+00:00",
+    "text": "The call of send had begun. Make it again?",
+}
+
+
+def test_a_call_in_doubt_is_shown_whole_and_repeated_or_skipped(
+    typing: Callable[..., None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    for words, answer in ((("perhaps", "R"), "repeat"), (("s",), "skip"), (("no",), "skip")):
+        typing(*words)
+        assert ask(Screen(), DOUBT) == answer
+    shown = capsys.readouterr().err
+    assert "Make it again?" in shown and "to: me" in shown and "effect: network" in shown
+
+
+def test_how_a_call_in_doubt_is_answered_by_a_command() -> None:
+    view = RunView("t", "waiting", {}, [Pending("i1", DOUBT)], "")
+    told = waiting_text(view, None)
+    assert "planloop answer t --yes (make it again)" in told and "--no (go on without)" in told
+    assert read_answer(DOUBT, None, True) is True
+    assert read_answer(DOUBT, "too dear", False) is False
+    assert read_answer(DOUBT, "skip", None) == "skip"
+
+
+def test_a_question_in_a_form_of_somebodys_own_is_shown_and_saved_as_it_is() -> None:
+    view = RunView("t", "waiting", {}, [Pending("i1", "Really?")], "")
+    assert "Really?" in waiting_text(view, None)
+    assert document(view)["pending"] == [{"id": "i1", "value": "Really?"}]
