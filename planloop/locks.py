@@ -100,6 +100,12 @@ def is_driven(saver: Any, thread: str) -> bool:
     return False
 
 
+def forget_lock(saver: Any, thread: str) -> None:
+    """Remove the lock of a thread that is gone."""
+    if path := lock_path(saver, thread):
+        path.unlink(missing_ok=True)
+
+
 def lock_path(saver: Any, thread: str) -> Path | None:
     """The file that is locked while a thread is driven; none where one process has all of it."""
     path = getattr(saver, "path", None)

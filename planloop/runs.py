@@ -15,7 +15,7 @@ from planloop.errors import WrongUse
 from planloop.state import RunContext
 from planloop.tools import LEDGER
 
-from .locks import aalone, alone, is_driven
+from .locks import aalone, alone, forget_lock, is_driven
 from .run_checks import (
     Prepare,
     address_of,
@@ -29,16 +29,17 @@ from .run_checks import (
     starting,
     unfinished,
 )
+from .run_history import History, Moment
 from .run_view import WORKSPACE, Pending, RunStatus, RunView, read_view
 from .savers import saved_threads
 from .steering import aend, asay, end, say
 
-__all__ = ["OnEvent", "Pending", "RunStatus", "RunView", "Runs", "is_paused"]
+__all__ = ["Moment", "OnEvent", "Pending", "RunStatus", "RunView", "Runs", "is_paused"]
 
 OnEvent = Callable[[dict[str, Any]], None]
 
 
-class Runs:
+class Runs(History):
     """The runs of one graph.
 
     Args:
@@ -232,6 +233,48 @@ class Runs:
         async with aalone(self.saver, thread):
             await aend(self.graph, thread, reason)
         return await self._adrive(thread, resuming, on_event)
+
+    def fork(self, thread: str, at: int | str, *, plan: Any = None) -> RunView:
+        """Make a moment the newest of its thread: a branch, with which `resume` goes on.
+
+        What came after it stays in the history. Work that was going on at the moment begins anew:
+        an agent's step from its first turn, a question is asked again. A call with an effect that
+        the model makes again word for word under the same id is not made: its result is known.
+
+        Args:
+            at: A moment's number or id, see `history`.
+            plan: The steps from here on, where no step is in work; finished ones stay.
+
+        Raises:
+            UnknownThread: There is no such run.
+            ThreadBusy: Somebody drives it.
+            WrongUse: There is no such moment, or the plan cannot be changed there.
+        """
+        with alone(self.saver, thread):
+            self._branch(thread, at, plan)
+        return self.status(thread)
+
+    async def afork(self, thread: str, at: int | str, *, plan: Any = None) -> RunView:
+        """Make a moment the newest as `fork` does, awaited."""
+        async with aalone(self.saver, thread):
+            await asyncio.to_thread(self._branch, thread, at, plan)
+        return await self.astatus(thread)
+
+    def delete(self, thread: str) -> None:
+        """Forget a run with its branches and its ledger. Its workspace stays.
+
+        Raises:
+            UnknownThread: There is no such run.
+            ThreadBusy: Somebody drives it.
+        """
+        self.status(thread)
+        with alone(self.saver, thread):
+            self.saver.delete_thread(thread)
+        forget_lock(self.saver, thread)
+
+    async def adelete(self, thread: str) -> None:
+        """Forget a run as `delete` does, awaited."""
+        await asyncio.to_thread(self.delete, thread)
 
     def pending(self, thread: str) -> list[Pending]:
         """The open questions of a run.

@@ -94,7 +94,8 @@ class MemorySaver(Opened, InMemorySaver):
 
     def threads(self) -> list[str]:
         """Ids of the saved threads, newest first."""
-        newest = {name: max(spaces.get("", {"": None})) for name, spaces in self.storage.items()}
+        saved = {name: spaces.get("") for name, spaces in self.storage.items()}
+        newest = {name: max(moments) for name, moments in saved.items() if moments}
         return sorted(newest, key=lambda name: newest[name], reverse=True)
 
 
