@@ -11,10 +11,20 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import StateSnapshot
 
 from planloop.errors import PlanError, UnknownThread, WrongUse
-from planloop.state import Plan, as_plan, one_line, plan_diff, plan_mark, update_plan
+from planloop.state import (
+    Plan,
+    as_plan,
+    one_line,
+    plan_diff,
+    plan_mark,
+    read_plan_lines,
+    update_plan,
+)
 
 from .run_checks import address_of
 
+_TO: Final = "branch:to:"
+"""How LangGraph names the channels by which edges trigger nodes."""
 _BETWEEN: Final = "select_step"
 """The node before which no step is in work."""
 
@@ -35,6 +45,8 @@ class Moment:
     """The lifecycle's phase; empty in other graphs, and before a plan has begun."""
     steps: tuple[str, ...]
     """Ids of the steps in work."""
+    next: tuple[str, ...]
+    """The nodes that come next, but those of steps side by side."""
     source: str
     """LangGraph's word for what made it: `input`, `loop`, `update` or `fork`."""
 
@@ -105,7 +117,7 @@ class History:
             )
         try:
             changed = update_plan(
-                before, _steps_of(plan), reason="changed in a branch", keep_completed=True
+                before, _steps_of(before, plan), reason="changed in a branch", keep_completed=True
             )
         except PlanError as error:
             raise WrongUse(f"This plan cannot be used: {error}") from error
@@ -126,6 +138,7 @@ def _moment(item: CheckpointTuple) -> Callable[[int], Moment]:
         at=item.checkpoint["ts"],
         phase=str(values.get("phase") or ""),
         steps=tuple(values.get("active") or ()),
+        next=tuple(key.removeprefix(_TO) for key in values if key.startswith(_TO)),
         source=str(item.metadata.get("source") or ""),
     )
 
@@ -136,7 +149,9 @@ def _plan(snapshot: StateSnapshot) -> Plan:
     return as_plan(snapshot.values["plan"])
 
 
-def _steps_of(plan: Any) -> Any:
+def _steps_of(before: Plan, plan: Any) -> Any:
+    if isinstance(plan, str):
+        return {"steps": read_plan_lines(before, plan)}
     if isinstance(plan, Plan):
         return {"title": plan.title, "steps": [step.model_dump(mode="json") for step in plan.steps]}
     return plan if isinstance(plan, Mapping) else {"steps": plan}

@@ -243,7 +243,9 @@ class Runs(History):
 
         Args:
             at: A moment's number or id, see `history`.
-            plan: The steps from here on, where no step is in work; finished ones stay.
+            plan: The steps from here on, where no step is in work; finished ones stay. Steps as for
+                a new plan, or a text with a line for each, `NAME -- DESCRIPTION`; a line that
+                begins with a step's id (`s2: `) keeps what else is known of it.
 
         Raises:
             UnknownThread: There is no such run.

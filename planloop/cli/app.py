@@ -1,12 +1,12 @@
 """The commands with their options. What they do is imported when it is asked for."""
 
-from collections.abc import Callable
-from functools import wraps
-from typing import Annotated, Literal, ParamSpec
+from typing import Annotated, Literal
 
 import typer
 
-P = ParamSpec("P")
+from .options import Db, Json, Model, Request, Thread, command
+from .past import past
+
 app = typer.Typer(
     help="Plan-and-execute agents: plan, act, check, report; stop and go on at any point.",
     no_args_is_help=True,
@@ -15,41 +15,7 @@ app = typer.Typer(
 )
 models = typer.Typer(help="The small local models, and fetching them.", add_completion=False)
 app.add_typer(models, name="models")
-
-Model = Annotated[
-    str, typer.Option("--model", help="provider:name; default: PLANLOOP_MODEL, OpenAI, local.")
-]
-Db = Annotated[
-    str | None, typer.Option("--db", help="File or URL of the database of runs.", metavar="PATH")
-]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, and ask nothing.")]
-Thread = Annotated[str, typer.Argument(help="Id of the run, see `planloop runs`.")]
-Request = Annotated[str, typer.Argument(help="What should be done.", metavar="TEXT")]
-
-
-def command(home: typer.Typer, name: str) -> Callable[[Callable[P, int]], Callable[P, None]]:
-    """Register a command that returns its exit code, or fails with a sentence and 2."""
-
-    def register(body: Callable[P, int]) -> Callable[P, None]:
-        @wraps(body)
-        def told(*args: P.args, **kwargs: P.kwargs) -> None:
-            from planloop.errors import PlanloopError
-
-            from .screen import Screen
-
-            try:
-                code = body(*args, **kwargs)
-            except PlanloopError as error:
-                Screen(as_json=True).say(f"Error: {error}")
-                code = 2
-            except KeyboardInterrupt:
-                code = 130
-            raise typer.Exit(code)
-
-        home.command(name)(told)
-        return told
-
-    return register
+app.add_typer(past)
 
 
 def _version(wanted: bool) -> None:
@@ -210,45 +176,6 @@ def cancel(
     from . import steer
 
     return steer.cancel(thread, reason, db=db)
-
-
-@command(app, "show")
-def show(
-    thread: Thread,
-    db: Db = None,
-    as_json: Json = False,
-    tree: Annotated[
-        bool, typer.Option("--tree", help="The plan as a tree, with plans within it.")
-    ] = False,
-    timeline: Annotated[
-        bool, typer.Option("--timeline", help="When each step ran, and what it cost.")
-    ] = False,
-    changes: Annotated[
-        bool, typer.Option("--changes", help="Every version of the plan, with its reason.")
-    ] = False,
-    mermaid: Annotated[
-        bool, typer.Option("--mermaid", help="The plan as a Mermaid flowchart.")
-    ] = False,
-) -> int:
-    """Show a run: its plan, its report, what it waits for."""
-    from . import saved
-
-    forms = {
-        "json": as_json,
-        "tree": tree,
-        "timeline": timeline,
-        "changes": changes,
-        "mermaid": mermaid,
-    }
-    return saved.show(thread, db=db, forms=[form for form, wanted in forms.items() if wanted])
-
-
-@command(app, "runs")
-def runs(db: Db = None) -> int:
-    """List the runs, newest first."""
-    from . import saved
-
-    return saved.list_runs(db=db)
 
 
 @command(app, "graph")

@@ -129,16 +129,16 @@ def list_runs(*, db: str | None) -> int:
     if not rows:
         screen.say("No runs are saved yet.")
         return 0
-    _print_table(screen, ["thread", "status", "phase", "progress", "request", "updated"], rows)
+    print_table(screen, ["thread", "status", "phase", "progress", "request", "updated"], rows)
     return 0
 
 
-def _print_table(screen: Screen, names: list[str], rows: list[list[str]]) -> None:
+def print_table(screen: Screen, names: list[str], rows: list[list[str]]) -> None:
     """A table in which the request gives way where the console is narrow."""
     console = Console(highlight=False, width=None if screen.is_watched else _PIPE_WIDTH)
     columns = [[name, *cells] for name, *cells in zip(names, *rows, strict=True)]
     widths = {column[0]: max(map(len, column)) for column in columns}
-    others = sum(widths.values()) - widths["request"] + _GAP * (len(names) - 1)
+    others = sum(widths.values()) - widths.get("request", 0) + _GAP * (len(names) - 1)
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for name in names:
         room = max(console.width - others, _LEAST) if name == "request" else widths[name]

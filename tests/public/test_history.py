@@ -50,6 +50,8 @@ def test_the_history_lists_the_moments_by_phase_and_step(url: str, tmp_path: Pat
         assert told[-1] == ("DONE", ()) and ("IN_PROGRESS", ("s2",)) in told
         assert told.index(("EXECUTOR_RUN", ("s1",))) < told.index(("STEP_SELECTED", ("s2",)))
         assert moments[0].at[:2] == "20" and moments[0].source == "input"
+        entered = next(m for m in moments if m.phase == "IN_PROGRESS")
+        assert entered.next == ("run_executor",) and moments[-1].next == ()
 
 
 @both_ways
