@@ -29,7 +29,7 @@ def make_intake(maker: PlanMaker) -> Node:
         request = asked_for(state)
         former, follow_up = state["plan"], state.get("follow_up") or ""
         given = former.steps and plan_mark(former) != state.get("plan_id")
-        plan = _adopted(maker, former, request) if given else Plan()
+        plan = _adopted(maker, _alone(former, state), request) if given else Plan()
         earlier = former if follow_up and former.steps and not given else None
         heard = yield from old_words()
         tell("phase", phase="NO_PLAN")
@@ -62,6 +62,14 @@ def make_intake(maker: PlanMaker) -> Node:
         )
 
     return Node(intake)
+
+
+def _alone(given: Plan, state: PlanningState) -> Plan:
+    """A plan without an id is put on the earlier run's: what it has of that is taken off."""
+    if not str(state.get("plan_id") or "").startswith(f"{given.id}#"):
+        return given
+    title = "" if given.title == given.request else given.title
+    return given.model_copy(update={"title": title, "history": [], "version": 1})
 
 
 def _adopted(maker: PlanMaker, plan: Plan, request: str) -> Plan:

@@ -5,17 +5,19 @@ Every verb checks first that the thread is in the condition it needs, and says w
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
 
-from planloop.errors import WrongUse
+from planloop.errors import ThreadBusy, WrongUse
 from planloop.state import RunContext
 from planloop.tools import LEDGER
 
 from .locks import aalone, alone, forget_lock, is_driven
+from .retention import prune
 from .run_checks import (
     Prepare,
     address_of,
@@ -31,7 +33,7 @@ from .run_checks import (
 )
 from .run_history import History, Moment
 from .run_view import WORKSPACE, Pending, RunStatus, RunView, read_view
-from .savers import saved_threads
+from .savers import SqliteFileSaver, saved_threads
 from .steering import aend, asay, end, say
 
 __all__ = ["Moment", "OnEvent", "Pending", "RunStatus", "RunView", "Runs", "is_paused"]
@@ -261,6 +263,27 @@ class Runs(History):
         async with aalone(self.saver, thread):
             await asyncio.to_thread(self._branch, thread, at, plan)
         return await self.astatus(thread)
+
+    def prune(self, keep_last: int = 1) -> int:
+        """Delete all but the newest moments of every run; return how many moments are gone.
+
+        Runs go on, and finished ones are shown and followed up, as before; `history` and `fork`
+        know only what was kept. Runs that are being driven are left out.
+
+        Raises:
+            WrongUse: `keep_last` is less than one, or the saver is not one of `open_saver`.
+        """
+        gone = 0
+        for thread in saved_threads(self.saver):
+            with suppress(ThreadBusy), alone(self.saver, thread):
+                gone += prune(self.graph, self.saver, thread, keep_last)
+        if isinstance(self.saver, SqliteFileSaver):
+            self.saver.compact()
+        return gone
+
+    async def aprune(self, keep_last: int = 1) -> int:
+        """Delete old moments as `prune` does, awaited."""
+        return await asyncio.to_thread(self.prune, keep_last)
 
     def delete(self, thread: str) -> None:
         """Forget a run with its branches and its ledger. Its workspace stays.

@@ -3,7 +3,7 @@
 import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import RLock
 from typing import Any, Self
@@ -92,6 +92,19 @@ class MemorySaver(Opened, InMemorySaver):
         super().delete_thread(thread_id)
         self.ledger.forget(thread_id)
 
+    def keep_only(self, thread_id: str, moments: set[str], spaces: set[str]) -> int:
+        """Delete all checkpoints of a thread but these of its own and those of these namespaces;
+        return how many of its own are gone."""
+        before = len(self.storage[thread_id][""])
+        for space in {*self.storage[thread_id]} - spaces - {""}:
+            del self.storage[thread_id][space]
+        for moment in {*self.storage[thread_id][""]} - moments:
+            del self.storage[thread_id][""][moment]
+        for place in [key for key in self.writes if key[0] == thread_id]:
+            if place[2] not in self.storage[thread_id].get(place[1], {}):
+                del self.writes[place]
+        return before - len(self.storage[thread_id][""])
+
     def threads(self) -> list[str]:
         """Ids of the saved threads, newest first."""
         saved = {name: spaces.get("") for name, spaces in self.storage.items()}
@@ -148,6 +161,26 @@ class SqliteFileSaver(Opened, SqliteSaver):
         if isinstance(current, str):
             return super().get_next_version(current, channel)
         return 1 if current is None else current + 1
+
+    def keep_only(self, thread_id: str, moments: set[str], spaces: set[str]) -> int:
+        """Delete all checkpoints of a thread but these of its own and those of these namespaces;
+        return how many of its own are gone. The file becomes smaller by `compact`."""
+        kept = "(checkpoint_ns = '' AND checkpoint_id IN ({})) OR checkpoint_ns IN ({})".format(
+            ", ".join("?" * len(moments)), ", ".join("?" * len(spaces))
+        )
+        values = (thread_id, *moments, *spaces)
+        with self._writing() as connection:
+            count = "SELECT COUNT(*) FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ''"
+            before = connection.execute(count, (thread_id,)).fetchone()[0]
+            for table in ("writes", "checkpoints"):
+                query = f"DELETE FROM {table} WHERE thread_id = ? AND NOT ({kept})"
+                connection.execute(query, values)
+            return int(before - connection.execute(count, (thread_id,)).fetchone()[0])
+
+    def compact(self) -> None:
+        """Give free pages back to the disk; rewrites the file, and waits for nobody."""
+        with self._told(), self.lock, suppress(sqlite3.OperationalError):
+            self.conn.execute("VACUUM")
 
     def threads(self) -> list[str]:
         """Ids of the saved threads, newest first."""

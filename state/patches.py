@@ -42,11 +42,15 @@ def apply_patch(plan: Plan, patch: Any) -> Plan:
 
 
 def _completed(plan: Plan, patch: Any) -> dict[str, Any]:
-    """A whole plan; one without an id is a new version of the plan that is there."""
+    """A whole plan; one without an id is a new version of the plan that is there.
+
+    Without a title it has that of the request: it may be a plan for another one.
+    """
     new = {"steps": patch} if isinstance(patch, list) else dict(patch)
     if new.get("id") or not plan.id:
         return new
-    kept = plan.model_dump(include={"id", "title", "request", "origin", "next_step", "history"})
+    kept = plan.model_dump(include={"id", "request", "origin", "next_step", "history"})
+    kept["title"] = plan.request
     return {**kept, "version": plan.version + 1, **{k: v for k, v in new.items() if v is not None}}
 
 

@@ -1,4 +1,4 @@
-"""`planloop history`, `fork`, `compare` and `delete`: a run's past, and other ways from there."""
+"""`planloop history`, `fork`, `compare`, `delete`, `runs prune`: the past, and ways from there."""
 
 import json
 from pathlib import Path
@@ -43,6 +43,14 @@ def compare(thread: str, old: str, new: str, *, db: str | None) -> int:
     """Say what two moments differ in."""
     with opened(db, must_exist=True) as database:
         Screen().result(saved_runs(*database).compare(thread, old, new))
+    return 0
+
+
+def prune(keep_last: int, *, db: str | None) -> int:
+    """Give back the space of old moments."""
+    with opened(db, must_exist=True) as database:
+        gone = saved_runs(*database).prune(keep_last)
+    Screen().say(f"{gone:,} moments are gone, with what only they needed.")
     return 0
 
 

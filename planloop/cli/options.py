@@ -23,22 +23,29 @@ def command(home: typer.Typer, name: str) -> Callable[[Callable[P, int]], Callab
     """Register a command that returns its exit code, or fails with a sentence and 2."""
 
     def register(body: Callable[P, int]) -> Callable[P, None]:
-        @wraps(body)
-        def told(*args: P.args, **kwargs: P.kwargs) -> None:
-            from planloop.errors import PlanloopError
-
-            from .screen import Screen
-
-            try:
-                code = body(*args, **kwargs)
-            except PlanloopError as error:
-                Screen(as_json=True).say(f"Error: {error}")
-                code = 2
-            except KeyboardInterrupt:
-                code = 130
-            raise typer.Exit(code)
-
+        told = ending(body)
         home.command(name)(told)
         return told
 
     return register
+
+
+def ending(body: Callable[P, int]) -> Callable[P, None]:
+    """Let a function end the program with the exit code that it returns."""
+
+    @wraps(body)
+    def told(*args: P.args, **kwargs: P.kwargs) -> None:
+        from planloop.errors import PlanloopError
+
+        from .screen import Screen
+
+        try:
+            code = body(*args, **kwargs)
+        except PlanloopError as error:
+            Screen(as_json=True).say(f"Error: {error}")
+            code = 2
+        except KeyboardInterrupt:
+            code = 130
+        raise typer.Exit(code)
+
+    return told

@@ -4,9 +4,11 @@ from typing import Annotated
 
 import typer
 
-from .options import Db, Json, Thread, command
+from .options import Db, Json, Thread, command, ending
 
 past = typer.Typer()
+saved_runs = typer.Typer(add_completion=False)
+past.add_typer(saved_runs, name="runs")
 Moment = Annotated[str, typer.Argument(help="Number or id of a moment, see `planloop history`.")]
 
 
@@ -41,12 +43,32 @@ def show(
     return saved.show(thread, db=db, forms=[form for form, wanted in forms.items() if wanted])
 
 
-@command(past, "runs")
-def runs(db: Db = None) -> int:
-    """List the runs, newest first."""
+@saved_runs.callback(invoke_without_command=True)
+def _runs(context: typer.Context, db: Db = None) -> None:
+    """List the runs, newest first; `planloop runs prune` gives back space."""
+    if context.invoked_subcommand is None:
+        list_runs(db=db)
+
+
+@ending
+def list_runs(db: str | None) -> int:
+    """List the runs."""
     from . import saved
 
     return saved.list_runs(db=db)
+
+
+@command(saved_runs, "prune")
+def prune(
+    keep_last: Annotated[
+        int, typer.Option("--keep-last", help="Moments of each run that are kept.", min=1)
+    ] = 1,
+    db: Db = None,
+) -> int:
+    """Delete all but the newest moments of every run, and make the file smaller."""
+    from . import branches
+
+    return branches.prune(keep_last, db=db)
 
 
 @command(past, "history")

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from helpers import APPROVED, plan_json
 
-from planloop import Executor, StepBrief, create_planning_graph
+from planloop import Executor, StepBrief, create_planning_graph, open_saver
 from planloop.errors import PlanError
 from planloop.testing import ScriptedModel, call
 
@@ -166,3 +166,27 @@ def test_the_planner_is_told_which_checks_a_criterion_may_name() -> None:
     graph = create_planning_graph(model, done, verify=False, max_reflections=0)
     graph.invoke({"request": "x"})
     assert "file:" not in model.requests[0].messages[0].text
+
+
+@pytest.mark.parametrize(
+    ("given", "title"),
+    [(["C"], "y"), ({"steps": ["C"]}, "y"), ({"title": "U", "steps": ["C"]}, "U")],
+)
+def test_a_plan_given_on_a_thread_has_nothing_of_the_earlier_one(given: Any, title: str) -> None:
+    def work(brief: StepBrief) -> str:
+        if brief.step.name == "B":
+            raise RuntimeError("no")
+        return "did it"
+
+    config: Any = {"configurable": {"thread_id": "t"}}
+    script = [plan_json("B2"), "sum", "sum"]
+    graph = create_planning_graph(
+        ScriptedModel(script), work, max_attempts=1, checkpointer=open_saver("memory:")
+    )
+    first: Any = {"request": "x", "plan": {"title": "T", "steps": ["A", "B"]}}
+    assert [s["name"] for s in graph.invoke(first, config)["report"]["replaced"]] == ["B"]
+    second: Any = {"request": "y", "plan": given}
+    result = graph.invoke(second, config)
+    plan, report = result["plan"], result["report"]
+    assert (plan.title, plan.request, plan.version, plan.history) == (title, "y", 1, [])
+    assert report["replaced"] == [] and [s["name"] for s in report["steps"]] == ["C"]

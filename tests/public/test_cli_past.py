@@ -71,3 +71,13 @@ def test_a_deleted_run_is_listed_no_more(cli: Cli, cast: Cast) -> None:
     cli("run", "do it", "--thread", "t")
     assert cli("delete", "t").exit_code == 0
     assert "No runs are saved" in cli("runs").stderr
+
+
+def test_old_moments_are_pruned_and_the_run_is_shown_as_before(cli: Cli, cast: Cast) -> None:
+    cli("run", "do it", "--thread", "t")
+    shown = cli("show", "t").stdout
+    pruned = cli("runs", "prune", "--keep-last", "2")
+    assert pruned.exit_code == 0 and "moments are gone" in pruned.stderr
+    assert cli("show", "t").stdout == shown
+    assert len(cli("history", "t").stdout.splitlines()) == 4  # two, under a head
+    assert cli("runs", "prune", "--keep-last", "0").exit_code == 2
