@@ -2,15 +2,15 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
-from langgraph.graph.state import CompiledStateGraph
+from langgraph.checkpoint.base import CheckpointTuple
 from langgraph.types import StateSnapshot
 
-from planloop.errors import PlanError, UnknownThread, WrongUse
+from planloop.errors import PlanError, ThreadBusy, UnknownThread, WrongUse
 from planloop.state import (
     Plan,
     as_plan,
@@ -21,7 +21,12 @@ from planloop.state import (
     update_plan,
 )
 
+from .driver import Driver
+from .locks import aalone, alone, forget_lock
+from .retention import prune
 from .run_checks import address_of
+from .run_view import RunView
+from .savers import SqliteFileSaver, saved_threads
 
 _TO: Final = "branch:to:"
 """How LangGraph names the channels by which edges trigger nodes."""
@@ -51,11 +56,8 @@ class Moment:
     """LangGraph's word for what made it: `input`, `loop`, `update` or `fork`."""
 
 
-class History:
+class History(Driver):
     """The verbs of `Runs` that look back."""
-
-    graph: CompiledStateGraph[Any, Any, Any, Any]
-    saver: BaseCheckpointSaver[Any]
 
     def history(self, thread: str) -> list[Moment]:
         """The moments of a run, oldest first, those of abandoned branches too.
@@ -86,6 +88,71 @@ class History:
         before = _plan(self.graph.get_state(self._place(thread, old)))
         place = self._place(thread, new) if new else address_of(thread)
         return "\n".join(_differences(before, _plan(self.graph.get_state(place))))
+
+    def fork(self, thread: str, at: int | str, *, plan: Any = None) -> RunView:
+        """Make a moment the newest of its thread: a branch, with which `resume` goes on.
+
+        What came after it stays in the history. Work that was going on at the moment begins anew:
+        an agent's step from its first turn, a question is asked again. A call with an effect that
+        the model makes again word for word under the same id is not made: its result is known.
+
+        Args:
+            at: A moment's number or id, see `history`.
+            plan: The steps from here on, where no step is in work; finished ones stay. Steps as for
+                a new plan, or a text with a line for each, `NAME -- DESCRIPTION`; a line that
+                begins with a step's id (`s2: `) keeps what else is known of it.
+
+        Raises:
+            UnknownThread: There is no such run.
+            ThreadBusy: Somebody drives it.
+            WrongUse: There is no such moment, or the plan cannot be changed there.
+        """
+        with alone(self.saver, thread):
+            self._branch(thread, at, plan)
+        return self.status(thread)
+
+    async def afork(self, thread: str, at: int | str, *, plan: Any = None) -> RunView:
+        """Make a moment the newest as `fork` does, awaited."""
+        async with aalone(self.saver, thread):
+            await asyncio.to_thread(self._branch, thread, at, plan)
+        return await self.astatus(thread)
+
+    def prune(self, keep_last: int = 1) -> int:
+        """Delete all but the newest moments of every run; return how many moments are gone.
+
+        Runs go on, and finished ones are shown and followed up, as before; `history` and `fork`
+        know only what was kept. Runs that are being driven are left out.
+
+        Raises:
+            WrongUse: `keep_last` is less than one, or the saver is not one of `open_saver`.
+        """
+        gone = 0
+        for thread in saved_threads(self.saver):
+            with suppress(ThreadBusy), alone(self.saver, thread):
+                gone += prune(self.graph, self.saver, thread, keep_last)
+        if isinstance(self.saver, SqliteFileSaver):
+            self.saver.compact()
+        return gone
+
+    async def aprune(self, keep_last: int = 1) -> int:
+        """Delete old moments as `prune` does, awaited."""
+        return await asyncio.to_thread(self.prune, keep_last)
+
+    def delete(self, thread: str) -> None:
+        """Forget a run with its branches and its ledger. Its workspace stays.
+
+        Raises:
+            UnknownThread: There is no such run.
+            ThreadBusy: Somebody drives it.
+        """
+        self.status(thread)
+        with alone(self.saver, thread):
+            self.saver.delete_thread(thread)
+        forget_lock(self.saver, thread)
+
+    async def adelete(self, thread: str) -> None:
+        """Forget a run as `delete` does, awaited."""
+        await asyncio.to_thread(self.delete, thread)
 
     def _place(self, thread: str, at: int | str) -> RunnableConfig:
         """Where a moment is saved."""
