@@ -12,7 +12,7 @@ from filelock import FileLock, Timeout
 
 from planloop.errors import StoreError, ThreadBusy
 
-from .savers import explained
+from .opened import explained
 
 _PATIENCE: Final = 0.3  # seconds; somebody may just be looking whether the thread is driven
 _HERE: Final = "is being driven already: wait until that ends."

@@ -26,7 +26,8 @@ from .locks import aalone, alone, forget_lock
 from .retention import prune
 from .run_checks import address_of
 from .run_view import RunView
-from .savers import SqliteFileSaver, saved_threads
+from .savers import saved_threads
+from .sqlite_saver import SqliteFileSaver
 
 _TO: Final = "branch:to:"
 """How LangGraph names the channels by which edges trigger nodes."""

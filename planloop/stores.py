@@ -12,7 +12,7 @@ from langgraph.store.sqlite import SqliteStore
 
 from planloop.errors import StoreError, WrongUse
 
-from .savers import BUSY_SECONDS, Opened, explained
+from .opened import BUSY_SECONDS, Opened, explained
 
 
 class MemoryStore(Opened, InMemoryStore):

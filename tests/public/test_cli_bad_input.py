@@ -63,7 +63,7 @@ def test_a_locked_database(
 ) -> None:
     file = str(tmp_path / "runs.db")
     assert cli("run", "x", "--db", file).exit_code == 0
-    monkeypatch.setattr("planloop.savers.BUSY_SECONDS", 0.01)
+    monkeypatch.setattr("planloop.sqlite_saver.BUSY_SECONDS", 0.01)
     holder = sqlite3.connect(file, isolation_level=None)
     holder.execute("BEGIN EXCLUSIVE")
     refused(cli("run", "x", "--db", file), "is locked by another process")

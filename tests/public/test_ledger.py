@@ -13,7 +13,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import interrupt
 
 from planloop import Runs, create_planning_graph, create_react_graph, open_saver, tool_traits
-from planloop.savers import SqliteFileSaver
+from planloop.sqlite_saver import SqliteFileSaver
 from planloop.testing import ScriptedModel, call
 from planloop.tools import Claim, idempotency_key
 

@@ -9,7 +9,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from planloop import Runs, create_planning_graph, create_react_graph, open_saver
 from planloop.errors import WrongUse
-from planloop.savers import SqliteFileSaver
+from planloop.sqlite_saver import SqliteFileSaver
 from planloop.testing import ScriptedModel, call
 from planloop.tools import ask_human
 

@@ -169,7 +169,7 @@ def test_a_damaged_file_and_a_folder_are_told_apart(tmp_path: Path) -> None:
 def test_c101_a_locked_file_is_reported_not_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("planloop.savers.BUSY_SECONDS", 0.05)
+    monkeypatch.setattr("planloop.sqlite_saver.BUSY_SECONDS", 0.05)
     path = tmp_path / "runs.db"
     with open_saver(f"sqlite:///{path}") as saver:
         runs = asking(saver)

@@ -12,7 +12,7 @@ from langgraph.types import Command
 from planloop import create_planning_graph, create_react_graph, open_saver, serde_for
 from planloop.compressed import compressed
 from planloop.errors import StoreError
-from planloop.savers import SqliteFileSaver
+from planloop.sqlite_saver import SqliteFileSaver
 from planloop.testing import ScriptedModel
 
 CONFIG: Any = {"configurable": {"thread_id": "t"}}
