@@ -12,6 +12,7 @@ from planloop.errors import WrongUse
 from planloop.state import RunContext
 from planloop.tools import LEDGER
 
+from .graph_check import check_graph
 from .locks import aalone, alone, is_driven
 from .run_checks import Prepare, address_of, known
 from .run_view import WORKSPACE, RunView, read_view
@@ -77,7 +78,10 @@ class Driver:
     def _drive(self, thread: str, prepare: Prepare, on_event: OnEvent | None) -> RunView:
         """Drive a run until it ends or waits. What it needs is checked when nobody else drives."""
         with alone(self.saver, thread):
-            given, config = prepare(self._find(thread))
+            view = self._find(thread)
+            if view is not None:
+                check_graph(self.graph, self.saver, thread)
+            given, config = prepare(view)
             parts: Iterator[Any] = self.graph.stream(given, **self._options(config))
             for part in parts:
                 if on_event is not None:
@@ -86,7 +90,10 @@ class Driver:
 
     async def _adrive(self, thread: str, prepare: Prepare, on_event: OnEvent | None) -> RunView:
         async with aalone(self.saver, thread):
-            given, config = prepare(await self._afind(thread))
+            view = await self._afind(thread)
+            if view is not None:
+                await asyncio.to_thread(check_graph, self.graph, self.saver, thread)
+            given, config = prepare(view)
             parts: AsyncIterator[Any] = self.graph.astream(given, **self._options(config))
             async for part in parts:
                 if on_event is not None:

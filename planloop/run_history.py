@@ -22,6 +22,7 @@ from planloop.state import (
 )
 
 from .driver import Driver
+from .graph_check import TO
 from .locks import aalone, alone, forget_lock
 from .retention import prune
 from .run_checks import address_of
@@ -29,8 +30,6 @@ from .run_view import RunView
 from .savers import saved_threads
 from .sqlite_saver import SqliteFileSaver
 
-_TO: Final = "branch:to:"
-"""How LangGraph names the channels by which edges trigger nodes."""
 _BETWEEN: Final = "select_step"
 """The node before which no step is in work."""
 
@@ -206,7 +205,7 @@ def _moment(item: CheckpointTuple) -> Callable[[int], Moment]:
         at=item.checkpoint["ts"],
         phase=str(values.get("phase") or ""),
         steps=tuple(values.get("active") or ()),
-        next=tuple(key.removeprefix(_TO) for key in values if key.startswith(_TO)),
+        next=tuple(key.removeprefix(TO) for key in values if key.startswith(TO)),
         source=str(item.metadata.get("source") or ""),
     )
 

@@ -15,6 +15,7 @@ PlanloopError
     ├── UnfinishedThread
     ├── FinishedThread
     ├── ThreadBusy
+    ├── GraphChanged         the graph has no more what the run was stopped in
     └── AnswerError          an answer that fits no open question
 
 A run itself does not end with one of these: it ends with an `Outcome` or a `PlanReport`.
@@ -95,6 +96,10 @@ class FinishedThread(RunError):
 
 class ThreadBusy(RunError):
     """Somebody is driving a run on this thread."""
+
+
+class GraphChanged(RunError):
+    """A run was stopped before a node or an executor that its graph has no more."""
 
 
 class AnswerError(RunError):
