@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -19,6 +20,18 @@ from .run_view import WORKSPACE, RunView, read_view
 from .savers import saved_threads
 
 OnEvent = Callable[[dict[str, Any]], None]
+
+
+@contextmanager
+def _fitting(saver: Any, mode: str, instead: str) -> Iterator[None]:
+    """Say what to do where a saver is for the other mode."""
+    try:
+        yield
+    except (NotImplementedError, asyncio.InvalidStateError) as error:
+        raise WrongUse(
+            f"{type(saver).__name__} is no saver for {mode} use: {instead}, or open the database "
+            "by `open_saver`, which is for both."
+        ) from error
 
 
 class Driver:
@@ -55,11 +68,13 @@ class Driver:
         return view
 
     def _find(self, thread: str) -> RunView | None:
-        snapshot = self.graph.get_state(address_of(thread), subgraphs=True)
+        with _fitting(self.saver, "sync", "await the verbs that begin with `a`, such as `astart`"):
+            snapshot = self.graph.get_state(address_of(thread), subgraphs=True)
         return read_view(thread, snapshot) if snapshot.created_at else None
 
     async def _afind(self, thread: str) -> RunView | None:
-        snapshot = await self.graph.aget_state(address_of(thread), subgraphs=True)
+        with _fitting(self.saver, "async", "call the verbs without `a`, such as `start`"):
+            snapshot = await self.graph.aget_state(address_of(thread), subgraphs=True)
         return read_view(thread, snapshot) if snapshot.created_at else None
 
     def _options(self, config: RunnableConfig) -> dict[str, Any]:

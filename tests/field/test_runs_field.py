@@ -4,9 +4,11 @@ from typing import Any
 
 import pytest
 from helpers import both_ways
+from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from planloop import Runs, create_planning_graph, create_react_graph, open_saver
-from planloop.errors import GraphChanged
+from planloop.errors import GraphChanged, WrongUse
 from planloop.testing import ScriptedModel, call
 from planloop.tools import ask_human
 
@@ -47,6 +49,20 @@ def test_c97_a_node_that_is_gone_is_named() -> None:
         built(saver, ["a"]).answer("t", "yes")
     with pytest.raises(GraphChanged, match="`fork`"):
         built(saver, ["a"]).start("y", thread="t")
+
+
+async def test_c101_a_saver_for_the_other_mode_is_told_with_what_to_do() -> None:
+    def runs(saver: Any) -> Runs:
+        return Runs(create_react_graph(ScriptedModel(["a"]), [], checkpointer=saver))
+
+    with SqliteSaver.from_conn_string(":memory:") as saver:
+        with pytest.raises(WrongUse, match="SqliteSaver is no saver for async use: call"):
+            await runs(saver).astart("x", thread="t")
+        assert runs(saver).start("x", thread="t").status == "finished"
+    async with AsyncSqliteSaver.from_conn_string(":memory:") as other:
+        with pytest.raises(WrongUse, match="for sync use: await the verbs"):
+            runs(other).start("x", thread="t")
+        assert (await runs(other).astart("x", thread="t")).status == "finished"
 
 
 def test_c97_an_executor_alone_may_be_renamed() -> None:
