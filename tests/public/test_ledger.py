@@ -1,5 +1,6 @@
 """Calls with an effect: made once, their result kept, in doubt put to a person."""
 
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -13,8 +14,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import interrupt
 
 from planloop import Runs, create_planning_graph, create_react_graph, open_saver, tool_traits
+from planloop.errors import AnswerError
 from planloop.sqlite_saver import SqliteFileSaver
-from planloop.testing import ScriptedModel, call
+from planloop.testing import ScriptedModel, call, calls
 from planloop.tools import Claim, idempotency_key
 
 
@@ -90,6 +92,35 @@ def test_an_answer_that_is_neither_is_asked_again_and_makes_no_call(odd: Any) ->
     view = runs.answer("t", odd)
     assert "'repeat'" in view.pending[0].value["problem"] and len(world.keys) == 1
     assert runs.answer("t", "skip").status == "finished" and len(world.keys) == 1
+
+
+def test_two_calls_of_one_turn_are_decided_each_by_itself() -> None:
+    made, both = list[str](), threading.Barrier(2)
+
+    @tool_traits(effect="irreversible", sequential=False)
+    @tool
+    def send(to: str) -> str:
+        """Send it."""
+        made.append(to)
+        if len(made) < 3:
+            both.wait(10)
+            raise Cut
+        return f"Sent to {to}."
+
+    turn = calls(("send", {"to": "a"}), ("send", {"to": "b"}))
+    model = ScriptedModel([turn, "done"])
+    runs = Runs(create_react_graph(model, [send], checkpointer=open_saver("memory:")))
+    with pytest.raises(Cut):
+        runs.start("go", thread="t")
+    made[:] = [*"ab"]
+    asked = {item.value["args"]["to"]: item.id for item in runs.resume("t").pending}
+    with pytest.raises(AnswerError, match="several questions"):
+        runs.answer("t", "repeat")
+    view = runs.answer("t", "skip", id=asked["a"])
+    assert [item.id for item in view.pending] == [asked["b"]]
+    view = runs.answer("t", "repeat", id=asked["b"])
+    assert made == ["a", "b", "b"]
+    assert [status for status, _ in told(view)] == ["error", "success"]
 
 
 def test_a_tool_that_may_be_repeated_is_called_again_with_the_same_key() -> None:
