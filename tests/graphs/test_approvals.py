@@ -67,7 +67,8 @@ def test_c84_none_is_no_answer() -> None:
 
 def test_c61_an_edited_plan_is_the_persons_plan() -> None:
     runs, _ = waiting(plan_json("A"), "sum")
-    view = runs.answer("t", {"action": "edit", "steps": ["A2", "B"]})
+    view = runs.answer("t", {"action": "edit", "steps": ["A2", "B"], "title": "Mine"})
+    assert view.values["plan"].title == "Mine"
     assert [s.name for s in view.values["plan"].steps] == ["A2", "B"]
     assert view.values["report"]["plan_origin"] == "user"
     assert view.values["plan"].history[0]["reason"] == "edited by a person"
@@ -309,6 +310,7 @@ def test_c61_a_plan_is_edited_as_text_too() -> None:
         {"text": "# only a remark"},
         {"text": 7},
         {"steps": [{"name": "A", "depends_on": ["nobody"]}]},
+        {"steps": [{"name": "A", "executor": "nobody"}]},
         {"steps": ["x"] * 51},
         {},
     ],

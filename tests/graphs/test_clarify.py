@@ -1,7 +1,7 @@
 """Questions to the person before planning."""
 
 import json
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from helpers import plan_json
@@ -46,7 +46,8 @@ def test_answers_are_told_to_the_planner_and_to_every_step() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"), [("", "(no answer)"), (False, "false"), (0, "0"), ([], "[]")]
+    ("answer", "said"),
+    [("", "(no answer)"), (" \n", "(no answer)"), (False, "false"), (0, "0"), ([], "[]")],
 )
 def test_c84_a_falsy_answer_is_an_answer(answer: Any, said: str) -> None:
     runs, model, _ = asking(json.dumps({"questions": ["Really?"]}), plan_json("A"), "sum")
@@ -63,6 +64,20 @@ def test_a_model_that_asks_nothing_or_fails_holds_nobody_up(reply: Any) -> None:
     view = runs.start("x", thread="t")
     assert view.status == "finished"
     assert [s.name for s in view.values["plan"].steps] == ["A"]
+
+
+def test_a_blank_question_is_not_asked_and_takes_no_place() -> None:
+    asked = json.dumps({"questions": [" ", {"question": ""}, "Which?"]})
+    runs, _, _ = asking(asked, plan_json("A"), "sum", clarify=1)
+    assert runs.start("x", thread="t").pending[0].value["question"] == "Which?"
+    assert runs.answer("t", "this").status == "finished"
+
+
+def test_a_question_has_a_bounded_number_of_answers_to_choose_from() -> None:
+    asked = {"questions": [{"question": "Which?", "options": [*range(100)]}]}
+    runs, _, _ = asking(json.dumps(asked), plan_json("A"), "sum")
+    view = runs.start("x", thread="t")
+    assert view.pending[0].value["options"] == [str(n) for n in range(8)]
 
 
 def test_nobody_is_asked_by_default_or_about_a_plan_that_is_given() -> None:
@@ -84,3 +99,13 @@ def test_a_second_run_on_the_thread_asks_anew() -> None:
     runs.answer("t", "that")
     told = model.requests[4].messages[-1].text
     assert "- Which? that" in told and "this" not in told
+
+
+def test_a_model_that_is_too_small_to_be_trusted_asks_nothing() -> None:
+    class Small(ScriptedModel):
+        judges: ClassVar[bool] = False
+
+    model = Small(script=[plan_json("A")])
+    graph = create_planning_graph(model, lambda _: "ok", clarify=2, max_reflections=0)
+    assert graph.invoke({"request": "x"})["report"]["counts"]["completed"] == 1
+    assert model.left == 0

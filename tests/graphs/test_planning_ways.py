@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from helpers import APPROVED, plan_json
 
-from planloop import Executor, StepBrief, create_planning_graph, open_saver
+from planloop import Executor, Runs, StepBrief, create_planning_graph, open_saver
 from planloop.errors import PlanError
 from planloop.testing import ScriptedModel, call
 
@@ -54,6 +54,14 @@ def test_a_plan_that_breaks_a_rule_is_asked_for_again_with_the_rule(
 
 
 @pytest.mark.parametrize("planner", ["reflect", "tool"])
+def test_an_executor_is_named_in_any_case(planner: str) -> None:
+    model = ScriptedModel([said(planner, [{"name": "A", "executor": "SEARCH"}]), "sum"])
+    report = graph_of(model, planner).invoke({"request": "x"})["report"]
+    assert [s["executor"] for s in report["steps"]] == ["search"]
+    assert report["plan_origin"] == "model"
+
+
+@pytest.mark.parametrize("planner", ["reflect", "tool"])
 def test_a_plan_that_is_never_right_gives_the_fallback(planner: str) -> None:
     steps, rule = BROKEN[0]
     model = ScriptedModel([*[said(planner, steps)] * 3, "sum"])
@@ -77,6 +85,23 @@ def test_a_plan_of_the_caller_is_held_against_the_same_rules(steps: list[Any], r
     with pytest.raises(PlanError) as error:
         graph.invoke({"request": "x", "plan": {"steps": steps}})
     assert rule in str(error.value) or "two steps have the id" in str(error.value)
+
+
+def test_c40_strict_tags_refuse_a_plan_of_the_caller_and_a_persons_edit() -> None:
+    graph = create_planning_graph(
+        ScriptedModel(["sum"]),
+        {"search": done, "code": done},
+        strict_tags=True,
+        approve_plan=True,
+        checkpointer=open_saver("memory:"),
+    )
+    runs = Runs(graph)
+    with pytest.raises(PlanError, match="s1 names 'DEPLOY': use one of search, code"):
+        runs.start({"request": "x", "plan": ["[DEPLOY] A"]}, thread="bad")
+    runs.start({"request": "x", "plan": ["[SEARCH] A"]}, thread="t")
+    view = runs.answer("t", {"action": "edit", "steps": ["[DEPLOY] A"]})
+    assert "s2 names 'DEPLOY'" in view.pending[0].value["problem"]
+    assert runs.answer("t", True).values["report"]["counts"]["completed"] == 1
 
 
 def test_a_plan_of_the_caller_needs_no_planner() -> None:
@@ -110,6 +135,13 @@ def test_the_seeds_three_step_fallback() -> None:
         "Analyze the request", "Execute the task", "Verify the results",
     ]  # fmt: skip
     assert result["report"]["plan_origin"] == "fallback"
+    assert len(model.requests) == 2  # a model that only talks is not asked for a plan again
+
+
+def test_only_the_command_that_creates_makes_the_plan() -> None:
+    other = call("planning", command="update", title="T", steps=["A"])
+    report = graph_of(ScriptedModel([other, "sum"]), "tool").invoke({"request": "x"})["report"]
+    assert report["plan_origin"] == "fallback"
 
 
 def test_the_seeds_tag_goes_to_the_data_analysis_executor() -> None:
@@ -190,3 +222,10 @@ def test_a_plan_given_on_a_thread_has_nothing_of_the_earlier_one(given: Any, tit
     plan, report = result["plan"], result["report"]
     assert (plan.title, plan.request, plan.version, plan.history) == (title, "y", 1, [])
     assert report["replaced"] == [] and [s["name"] for s in report["steps"]] == ["C"]
+
+
+def test_the_rule_that_a_plan_broke_is_told_though_the_model_is_gone_then() -> None:
+    steps, rule = BROKEN[0]
+    model = ScriptedModel([said("tool", steps), RuntimeError("down"), "sum"])
+    warnings = graph_of(model, "tool").invoke({"request": "x"})["report"]["warnings"]
+    assert any(rule in warning for warning in warnings)

@@ -1,12 +1,25 @@
 """What a plan does after a failure: told again, done by another, planned anew, blocked."""
 
 import json
+from itertools import count
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from helpers import APPROVED, plan_json, verdicts
 
-from planloop import Executor, Outcome, Plan, StepBrief, create_planning_graph, create_react_graph
+from planloop import (
+    Executor,
+    Outcome,
+    Plan,
+    RunContext,
+    Runs,
+    StepBrief,
+    create_planning_graph,
+    create_react_graph,
+    open_saver,
+)
 from planloop.errors import WrongUse
 from planloop.state import make_outcome
 from planloop.testing import ScriptedModel, call
@@ -107,6 +120,21 @@ def test_another_result_is_progress_and_tried_within_the_attempts() -> None:
     result, _ = run(script, work, max_attempts=4, max_replans=0)
     assert len(ran) == 4
     assert result["report"]["steps"][0]["attempts"] == 4
+
+
+def test_another_file_is_progress_though_the_step_says_the_same(tmp_path: Path) -> None:
+    step = {"name": "A", "expected_outputs": ["a.txt"], "success_criteria": ["is green"]}
+
+    def work(brief: StepBrief) -> str:
+        (tmp_path / "a.txt").write_text(f"it is red, try {brief.attempt}")
+        return "Written."
+
+    model = ScriptedModel([json.dumps({"steps": [step]}), APPROVED, *[NOT_GREEN] * 4, "sum"])
+    graph = create_planning_graph(model, work, max_attempts=4, max_replans=0)
+    context = RunContext(workspace=str(tmp_path))
+    report = graph.invoke({"request": "x"}, context=context)["report"]
+    assert report["steps"][0]["attempts"] == 4
+    assert model.left == 0
 
 
 def test_an_error_is_tried_as_often_as_allowed_though_it_is_the_same() -> None:
@@ -213,3 +241,126 @@ def test_a_blocked_step_that_a_new_plan_takes_up_again_is_open_again() -> None:
     given: Any = {"request": "x", "plan": steps}
     plan: Plan = graph.invoke(given)["plan"]
     assert {s.name: s.status for s in plan.steps} == {"A2": "completed", "B": "completed"}
+
+
+def test_another_error_at_the_same_step_is_another_failure() -> None:
+    tries = iter(["no paint", "no brush"])
+
+    def work(brief: StepBrief) -> str:
+        raise RuntimeError(next(tries))
+
+    script = [plan_json("A"), APPROVED, plan_json("A"), "no", "no", "no", "sum"]
+    result, model = run(script, work, max_attempts=1, max_replans=2)
+    assert result["report"]["replans"] == 2
+    assert model.left == 0
+
+
+def test_a_lone_attempt_is_made_by_the_executor_and_not_by_its_stand_in() -> None:
+    executors = {"weak": Executor(failing(), stand_in="strong"), "strong": failing()}
+    result, _ = run([plan_json("[WEAK] a"), APPROVED, "sum"], executors, max_attempts=1)
+    assert [s["executor"] for s in result["report"]["steps"]] == ["weak"]
+
+
+def test_a_second_run_on_the_thread_knows_nothing_of_the_failures_of_the_first() -> None:
+    told = {"facts": {"given": ["red"]}, "root_cause": "No paint.", "steps": ["A"]}
+    again = json.dumps({"steps": ["A"]})
+    script = [plan_json("A"), APPROVED, json.dumps(told), "sum"]
+    model = ScriptedModel([*script, plan_json("A"), APPROVED, again, "sum"])
+    graph = create_planning_graph(
+        model, failing("A"), max_attempts=1, max_replans=5, checkpointer=open_saver("memory:")
+    )
+    runs = Runs(graph)
+    first = runs.start("x", thread="t").values["report"]
+    assert first["facts"] == {"given": ["red"]} and first["root_causes"] == ["No paint."]
+    second = runs.start("x", thread="t").values["report"]
+    assert first["replans"] == second["replans"] == 1
+    assert "facts" not in second and "root_causes" not in second
+    assert "red" not in model.requests[6].messages[-1].text
+    assert model.left == 0
+
+
+def test_an_attempt_that_died_with_its_process_is_not_one_of_the_attempts_allowed() -> None:
+    class Died(BaseException):
+        """The end of a process."""
+
+    tries = iter([Died(), RuntimeError("no disk"), None])
+
+    def work(brief: StepBrief) -> str:
+        if error := next(tries):
+            raise error
+        return "did it"
+
+    model = ScriptedModel([plan_json("A"), APPROVED, "sum"])
+    runs = Runs(
+        create_planning_graph(
+            model, work, max_attempts=2, max_replans=0, checkpointer=open_saver("memory:")
+        )
+    )
+    with pytest.raises(Died):
+        runs.start("x", thread="t")
+    (step,) = runs.resume("t").values["report"]["steps"]
+    assert (step["status"], step["attempts"]) == ("completed", 3)
+
+
+def test_a_step_began_with_its_first_attempt_and_costs_what_all_have_cost(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = count(1_000)
+    ticking = SimpleNamespace(time=lambda: next(clock))
+    monkeypatch.setattr("planloop.nodes.start_step.time", ticking)
+    agent = create_react_graph(ScriptedModel(["It is red.", "It is green."]))
+    met = verdicts(("is green", "met", "is green"))
+    result, _ = run([GREEN, APPROVED, NOT_GREEN, met, "sum"], agent)
+    (step,) = result["plan"].steps
+    assert (step.status, step.attempts, step.usage["steps"]) == ("completed", 2, 2)
+    assert (step.started, step.began) == (1_000, 1_001)
+    assert step.notes == ""  # what failed before is no word on what is done
+
+
+def test_the_judge_is_not_shown_what_tools_gave_to_an_earlier_attempt() -> None:
+    def look() -> str:
+        """Look."""
+        return "a red wall"
+
+    agent = create_react_graph(ScriptedModel([call("look"), "It is red.", "It is green."]), [look])
+    met = verdicts(("is green", "met", "is green"))
+    result, model = run([GREEN, APPROVED, NOT_GREEN, met, "sum"], agent)
+    first, second = (request.messages[-1].text for request in model.requests[2:4])
+    assert "a red wall" in first and "a red wall" not in second
+    assert result["plan"].steps[0].observations == ""
+
+
+def test_a_step_that_depends_on_nothing_is_told_the_latest_results() -> None:
+    prompts: list[str] = []
+
+    def work(brief: StepBrief) -> str:
+        prompts.append(brief.prompt)
+        return f"gave {brief.step.name}"
+
+    steps = [f"n{n}" for n in range(7)]
+    given: Any = {"request": "x", "plan": [*steps, {"name": "last", "depends_on": ["n0"]}]}
+    create_planning_graph(ScriptedModel(["sum"]), work).invoke(given)
+    told = [[n for n in range(7) if f"gave n{n}" in prompt] for prompt in prompts]
+    assert told == [[], [0], [0, 1], [0, 1, 2], [0, 1, 2, 3], [0, 1, 2, 3, 4], [1, 2, 3, 4, 5], [0]]
+
+
+def test_the_replanner_is_told_the_steps_that_wait_for_the_failed_one() -> None:
+    steps = [{"name": "A"}, {"name": "B", "depends_on": ["s1"]}]
+    model = ScriptedModel([plan_json("C"), "sum"])
+    graph = create_planning_graph(model, failing("A"), max_attempts=1)
+    given: Any = {"request": "x", "plan": steps}
+    graph.invoke(given)
+    assert "Steps that were still to come:\n[s2] B" in model.requests[0].messages[-1].text
+
+
+def test_what_needs_a_blocked_step_by_way_of_others_is_blocked_too() -> None:
+    names = ["A", "B", "C"]
+    steps = [{"name": name, "depends_on": names[:n][-1:]} for n, name in enumerate(names)]
+    model = ScriptedModel(["sum"])
+    graph = create_planning_graph(model, failing("A"), max_attempts=1, max_replans=0)
+    given: Any = {"request": "x", "plan": steps}
+    told = [(s["status"], s["notes"]) for s in graph.invoke(given)["report"]["steps"][1:]]
+    assert told == [
+        ("blocked", "needs s1, which is blocked"),
+        ("blocked", "needs s2, which is blocked"),
+    ]

@@ -91,6 +91,12 @@ def test_a_sub_plan_with_prices_may_cost_no_more_than_the_plan_around_it_has_lef
     assert "cost" in report["steps"][1]["notes"]
 
 
+def test_a_sub_plan_without_prices_is_not_held_to_a_cost() -> None:
+    prices = {"scripted": Price(input=1.0, output=1.0)}
+    graph, given = outer_graph(inner_graph(), budget=Budget(cost=1.0, prices=prices))
+    assert graph.invoke(given)["report"]["counts"]["completed"] == 2
+
+
 def test_plans_within_plans_are_bounded_in_depth() -> None:
     depths: list[str] = []
     graphs: list[Any] = []

@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from helpers import APPROVED, plan_json, verdicts
@@ -54,7 +54,7 @@ def test_a_request_that_is_met_by_invented_words_is_not() -> None:
 def test_a_verdict_may_change_and_drop_steps_that_have_not_begun() -> None:
     changes = [
         {"step": "s2", "name": "B2", "success_criteria": []},
-        {"step": "s3", "drop": True},
+        {"step": " s3 ", "drop": True},
         {"step": "s1", "drop": True},
         {"step": "s9", "name": "?"},
     ]
@@ -67,7 +67,16 @@ def test_a_verdict_may_change_and_drop_steps_that_have_not_begun() -> None:
 
 
 @pytest.mark.parametrize(
-    "odd", ["s2", {"s2": {"drop": True}}, {"step": "s2", "drop": "yes"}, [3, None], "[]", None]
+    "odd",
+    [
+        "s2",
+        {"s2": "gone"},
+        {"s2": {"drop": True}},
+        {"step": "s2", "drop": "yes"},
+        [3, None],
+        "[]",
+        None,
+    ],
 )
 def test_changes_in_any_shape_harm_nothing(odd: Any) -> None:
     result, _ = run(plan_of("A", "B"), APPROVED, judgement(changes=odd))
@@ -127,7 +136,7 @@ def test_a_criterion_that_names_a_check_is_decided_by_code(tmp_path: Path) -> No
         seen.append(given.argument)
         return int(given.argument) % 2 == 0
 
-    criteria = ["file: a.txt", r"regex: is \w+", "even: 4", "looks good"]
+    criteria = ["file: a.txt", "looks good", r"regex: is \w+", "even: 4"]
     text = json.dumps({"steps": [{"name": "A", "success_criteria": criteria}]})
     good = verdicts(("looks good", "met", "it is green"))
     model = ScriptedModel([text, APPROVED, good, "sum"])
@@ -174,7 +183,9 @@ def test_the_results_are_held_against_the_request(verdict: str, outcome: str) ->
     assert result["report"]["outcome"] == outcome
     assert model.left == 0
     assert "A: it is green" in model.requests[3].messages[-1].text
-    assert (verdict == "not_met") == ("it is green" in " ".join(result["report"]["warnings"]))
+    warnings = " ".join(result["report"]["warnings"])
+    assert (verdict == "not_met") == ("it is green" in warnings)
+    assert (verdict == "unknown") == ("not shown that the results answer" in warnings)
 
 
 def test_results_that_do_not_answer_the_request_are_planned_anew_once() -> None:
@@ -203,3 +214,47 @@ def test_verdicts_belong_to_the_criteria_that_they_name_in_whatever_order() -> N
     result, _ = run(json.dumps({"steps": [step]}), APPROVED, said, max_attempts=1, max_replans=0)
     verdicts_by_criterion = {v["criterion"]: v["verdict"] for v in result["plan"].steps[0].verdicts}
     assert verdicts_by_criterion == {"is green": "met", "is tall": "not_met"}
+
+
+def test_who_watches_is_told_how_a_verdict_changes_the_plan() -> None:
+    changes = judgement(changes=[{"step": "s2", "name": "B2"}])
+    model = ScriptedModel([plan_of("A", "B"), APPROVED, changes, "sum"])
+    stream: Any = create_planning_graph(model, green).stream({"request": "x"}, stream_mode="custom")
+    (told,) = [event for event in stream if event["type"] == "revise"]
+    assert told["reason"] == "changed after a verdict"
+    assert [step["name"] for step in told["plan"]["steps"]] == ["A", "B2"]
+
+
+def test_the_word_of_a_model_that_is_too_small_does_not_count() -> None:
+    class Small(ScriptedModel):
+        judges: ClassVar[bool] = False
+
+    judge, model = Small(script=[judgement()]), ScriptedModel([plan_of("A"), APPROVED, "sum"])
+    graph = create_planning_graph({"judge": judge, "default": model}, green, verify_task=True)
+    report = graph.invoke({"request": "x"})["report"]
+    assert report["outcome"] == "completed_unverified"
+    assert any("word does not count" in w for w in report["warnings"])
+    assert judge.left == 1 and model.left == 0
+
+
+def test_what_judging_steps_side_by_side_costs_is_counted_for_each() -> None:
+    given: Any = {
+        "request": "x",
+        "plan": [{"name": name, "success_criteria": ["is green"]} for name in "AB"],
+    }
+    model = ScriptedModel([judgement(), judgement(), "sum"])
+    graph = create_planning_graph(model, green, max_parallel_steps=2)
+    assert graph.invoke(given)["report"]["usage"]["steps"] == 3
+
+
+def test_a_step_that_loses_what_it_depends_on_waits_for_it_no_longer() -> None:
+    steps = [
+        {"name": "A", "success_criteria": ["is green"]},
+        {"name": "B"},
+        {"name": "C", "depends_on": ["s1", "s2"]},
+    ]
+    dropped = judgement(changes=[{"step": "s2", "drop": True}])
+    result, _ = run(json.dumps({"steps": steps}), APPROVED, dropped)
+    assert [(s.name, s.status, s.depends_on) for s in result["plan"].steps] == [
+        ("A", "completed", []), ("C", "completed", ["s1"]),
+    ]  # fmt: skip

@@ -63,6 +63,14 @@ def test_the_folder_of_the_workspace_is_made_if_it_is_not_there(tmp_path: Path) 
     assert all(file.is_file() for file in files_of(run("B failed.", tmp_path / "new" / "desk")))
 
 
+def test_a_workspace_in_the_home_folder_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    assert {file.parent for file in files_of(run("B failed.", "~/desk"))} == {tmp_path / "home"}
+
+
 class Twice:
     """A run that is done, and can be taken up again before its last node."""
 

@@ -59,6 +59,123 @@ def test_a_note_is_told_to_the_planner_and_to_every_later_step() -> None:
     assert report["outcome"] == "completed_unverified"
 
 
+def test_every_later_step_is_told_all_notes() -> None:
+    def work(brief: StepBrief) -> str:
+        prompts.append(brief.prompt)
+        if note := {"A": "Use metric units.", "C": "Be brief."}.get(brief.step.name):
+            runs.note(THREAD, note)
+        return "ok"
+
+    prompts: list[str] = []
+    script = [plan_json("A", "B"), APPROVED, plan_json("C", "D"), plan_json("E"), "sum"]
+    script += [plan_json("F"), APPROVED, "sum"]
+    runs = Runs(
+        create_planning_graph(
+            ScriptedModel(script),
+            work,
+            checkpointer=open_saver("memory:"),
+            store=open_store("memory:"),
+        )
+    )
+    runs.start("x", thread=THREAD)
+    assert "The person adds:\n- Use metric units.\n- Be brief.\n" in prompts[-1]
+    assert len(prompts) == 3
+    runs.start("y", thread=THREAD)
+    assert "The person adds" not in prompts[-1]  # nor are they meant for another request
+
+
+def test_a_note_is_heard_though_a_step_beside_has_failed() -> None:
+    def work(brief: StepBrief) -> str:
+        if brief.step.name == "B" and brief.attempt == 1:
+            raise RuntimeError("no B")
+        if brief.step.name == "A":
+            runs.note(THREAD, "Leave B out.")
+        return "ok"
+
+    model = ScriptedModel([plan_json("A", "B"), APPROVED, plan_json("C"), "sum"])
+    runs = Runs(
+        create_planning_graph(
+            model,
+            work,
+            max_parallel_steps=2,
+            checkpointer=open_saver("memory:"),
+            store=open_store("memory:"),
+        )
+    )
+    report = runs.start("x", thread=THREAD).values["report"]
+    assert [(s["name"], s["status"]) for s in report["steps"]] == [
+        ("A", "completed"), ("C", "completed"),
+    ]  # fmt: skip
+    assert "The person says:\nLeave B out." in model.requests[2].messages[-1].text
+
+
+def test_a_note_does_not_bring_back_a_plan_that_is_stopped() -> None:
+    def fails(runs: Runs) -> None:
+        runs.note(THREAD, "Hurry.")
+        raise RuntimeError("no A")
+
+    options: dict[str, Any] = {"max_attempts": 1, "max_replans": 0, "stop_on_blocked": True}
+    runs, _, model = speaking(fails, "sum", **options)
+    report = runs.start("x", thread=THREAD).values["report"]
+    assert [s["status"] for s in report["steps"]] == ["blocked", "not_started"]
+    assert model.left == 0
+
+
+def test_a_planner_whose_plan_is_sent_back_is_told_the_notes() -> None:
+    drafts = [plan_json(name) for name in "ABC"]
+    model = ScriptedModel([*drafts, "sum"])
+    runs = Runs(
+        create_planning_graph(
+            model,
+            lambda _: "ok",
+            approve_plan=True,
+            max_reflections=0,
+            checkpointer=open_saver("memory:"),
+            store=open_store("memory:"),
+        )
+    )
+    runs.start("x", thread=THREAD)
+    runs.note(THREAD, "Use metric units.")
+    for comment in ("not A", "not B"):
+        runs.answer(THREAD, {"action": "reject", "comment": comment})
+    told = model.requests[2].messages[-1].text
+    assert "The person adds:\n- Use metric units." in told and "sent back: not B" in told
+
+
+@pytest.mark.parametrize("verb", ["anote", "apause", "acancel"])
+async def test_words_are_said_awaited_too(verb: str) -> None:
+    said = {"anote": ["Use metric units."], "apause": [], "acancel": ["Too dear."]}[verb]
+    prompts: list[str] = []
+
+    async def work(brief: StepBrief) -> str:
+        prompts.append(brief.prompt)
+        if len(prompts) == 1:
+            await getattr(runs, verb)(THREAD, *said)
+        return "ok"
+
+    model = ScriptedModel([plan_json("A", "B", "D"), APPROVED, plan_json("C"), "sum"])
+    runs = Runs(
+        create_planning_graph(
+            model, work, checkpointer=open_saver("memory:"), store=open_store("memory:")
+        )
+    )
+    view = await runs.astart("x", thread=THREAD)
+    if verb == "anote":
+        assert "- Use metric units." in prompts[1]
+    elif verb == "apause":
+        assert view.pending[0].value["type"] == "paused"
+        assert (await runs.aresume(THREAD)).status == "finished"
+    else:
+        assert any("Too dear." in w for w in view.values["report"]["warnings"])
+    with pytest.raises(FinishedThread):
+        await getattr(runs, verb)(THREAD, *said)
+
+
+async def test_an_awaited_follow_up_needs_a_finished_thread_too() -> None:
+    with pytest.raises(UnfinishedThread):
+        await _waiting().afollow_up(THREAD, "more")
+
+
 def test_a_note_that_no_plan_can_be_made_of_leaves_the_plan_and_is_still_told() -> None:
     runs, worker, _ = speaking(lambda runs: runs.note(THREAD, "Hurry."), "no", "no", "no", "sum")
     report = runs.start("x", thread=THREAD).values["report"]
@@ -138,9 +255,14 @@ def test_words_that_mean_nothing_change_nothing(odd: dict[str, Any]) -> None:
     def say(runs: Runs) -> None:
         runs.graph.store.put(("planloop_inbox", THREAD), "k", odd)  # type: ignore[union-attr]
 
-    runs, _, model = speaking(say, "sum")
-    assert runs.start("x", thread=THREAD).values["report"]["counts"]["completed"] == 2
+    runs, worker, model = speaking(say, "sum")
+    events: list[dict[str, Any]] = []
+    view = runs.start("x", thread=THREAD, on_event=events.append)
+    assert view.values["report"]["counts"]["completed"] == 2
     assert model.left == 0
+    assert not [event for event in events if event["type"] == "steer"]
+    assert "The person adds" not in worker.prompts[1]
+    assert runs.graph.store.search(("planloop_inbox", THREAD)) == []  # type: ignore[union-attr]
 
 
 def test_a_store_that_fails_does_not_stop_the_plan() -> None:
@@ -187,6 +309,7 @@ def test_a_plan_that_waits_for_an_answer_is_ended_at_once(awaited: bool) -> None
     assert report["outcome"] == "cancelled"
     assert [s["status"] for s in report["steps"]] == ["completed", "blocked", "not_started"]
     assert "cancelled while it was in work" in report["steps"][1]["notes"]
+    assert "A person cancelled the plan. No time." in report["warnings"]
 
 
 def test_an_agent_is_no_plan_and_a_finished_run_hears_nothing() -> None:
@@ -204,14 +327,14 @@ def test_an_agent_is_no_plan_and_a_finished_run_hears_nothing() -> None:
         runs.cancel(THREAD)
     runs, _, _ = speaking(lambda runs: None, "sum")
     with pytest.raises(UnfinishedThread):
-        _waiting(runs).follow_up(THREAD, "more")
+        _waiting().follow_up(THREAD, "more")
     runs.start("x", thread="done")
     for verb in (runs.pause, runs.cancel, lambda thread: runs.note(thread, "x")):
         with pytest.raises(FinishedThread):
             verb("done")
 
 
-def _waiting(_: Runs) -> Runs:
+def _waiting() -> Runs:
     graph = create_planning_graph(
         ScriptedModel([plan_json("A"), APPROVED]),
         lambda brief: str(interrupt("?")),
@@ -252,12 +375,55 @@ def test_a_follow_up_may_extend_the_earlier_plan() -> None:
     first, second, _, ran = followed(extend=True)
     plan = second["plan"]
     assert plan.id == first["plan"].id and plan.version == 2
+    assert plan.next_step == 5  # no id is given twice, even if its step is dropped
     assert [(s.id, s.name, s.depends_on) for s in plan.steps] == [
         ("s1", "A", []), ("s2", "B", []), ("s3", "C", []), ("s4", "D", ["s3"]),
     ]  # fmt: skip
     assert plan.steps[0] == first["plan"].steps[0]
     assert second["report"]["counts"]["completed"] == 4
     assert ran == ["A", "B", "C", "D"]
+
+
+def test_a_plan_that_is_given_extends_no_earlier_one() -> None:
+    model = ScriptedModel([plan_json("A"), APPROVED, "sum", "sum"])
+    runs = Runs(create_planning_graph(model, lambda _: "ok", checkpointer=open_saver("memory:")))
+    runs.start("x", thread=THREAD)
+    given = {"request": "y", "plan": ["B", "C"], "follow_up": "extend"}
+    plan = runs.start(given, thread=THREAD).values["plan"]
+    assert [s.name for s in plan.steps] == ["B", "C"]
+
+
+def test_a_plan_that_was_extended_is_said_to_come_from_who_extended_it() -> None:
+    model = ScriptedModel(["sum", plan_json("B"), APPROVED, "sum"])
+    runs = Runs(create_planning_graph(model, lambda _: "ok", checkpointer=open_saver("memory:")))
+    first = runs.start({"request": "x", "plan": ["A"]}, thread=THREAD).values["report"]
+    second = runs.follow_up(THREAD, "then the rest", extend=True).values["report"]
+    assert (first["plan_origin"], second["plan_origin"]) == ("user", "model")
+
+
+def test_a_plan_that_was_extended_beyond_the_most_steps_is_planned_anew_after_a_failure() -> None:
+    def work(brief: StepBrief) -> str:
+        if brief.step.name == "C":
+            raise RuntimeError("no C")
+        return "ok"
+
+    first, second = [plan_json("A", "B"), "sum"], [plan_json("C", "D"), plan_json("E", "D"), "sum"]
+    runs = Runs(
+        create_planning_graph(
+            ScriptedModel([*first, *second]),
+            work,
+            max_plan_steps=2,
+            max_attempts=1,
+            max_reflections=0,
+            checkpointer=open_saver("memory:"),
+        )
+    )
+    runs.start("x", thread=THREAD)
+    report = runs.follow_up(THREAD, "then the rest", extend=True).values["report"]
+    assert [(s["id"], s["name"]) for s in report["steps"]] == [
+        ("s1", "A"), ("s2", "B"), ("s5", "E"), ("s4", "D"),
+    ]  # fmt: skip
+    assert report["counts"]["completed"] == 4
 
 
 def test_a_second_request_without_a_word_of_the_first_knows_nothing_of_it() -> None:
@@ -294,8 +460,12 @@ async def test_a_store_in_a_file_carries_words_between_processes(tmp_path: Path)
         assert [i.value for i in await there.asearch(("a", "b"))] == [{"kind": "note"}]
     with pytest.raises(StoreError, match="was closed"):
         here.get(("a", "b"), "k")
+    with open_store(f"sqlite:///{tmp_path / 'new' / 'my%20runs.db'}"):
+        assert (tmp_path / "new" / "my runs.db").is_file()
     (tmp_path / "no.db").write_text("no database of anything, but long enough to be read as one")
     with pytest.raises(StoreError, match="no database"):
         open_store(f"sqlite:///{tmp_path / 'no.db'}")
+    with pytest.raises(StoreError, match="The database"):
+        open_store(f"sqlite:///{tmp_path / 'no.db' / 'runs.db'}")
     with pytest.raises(WrongUse, match="no place for a store"):
         open_store("postgres://x")

@@ -55,6 +55,18 @@ def test_nested_plans_share_the_room_that_the_outer_one_leaves() -> None:
     assert full.count("   … within: 0/100 steps completed (0.0%) …") == 2
 
 
+def test_as_many_steps_are_drawn_at_the_end_of_a_plan_as_elsewhere() -> None:
+    plan = create_plan([f"n{n}" for n in range(10)], request="r")
+    plan = apply_patch(plan, {f"s{n}": {"status": "completed"} for n in range(1, 10)})
+    assert plan.render(limit=4).splitlines()[6:] == [
+        "   … 6 earlier steps …",
+        "6. [✓] n6",
+        "7. [✓] n7",
+        "8. [✓] n8",
+        "9. [ ] n9",
+    ]
+
+
 def test_no_depth_of_plans_is_drawn_without_end() -> None:
     plan = nested(60, ["A", "B"])
     for drawn in (plan.render(), plan.render("markdown"), plan.to_mermaid()):

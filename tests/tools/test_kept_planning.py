@@ -8,6 +8,7 @@ from helpers import both_ways, valid
 from langchain.agents import create_agent
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool
+from langgraph.store.memory import InMemoryStore
 
 from planloop import create_react_graph, open_store, planning_tool_for
 from planloop.errors import ToolSetupError
@@ -69,6 +70,8 @@ async def test_writers_do_not_lose_each_others_plans() -> None:
     nameless = {"command": "create", "steps": ["A"]}
     made = [await told(planning_tool_for(), store, call("planning", **nameless)) for _ in "ab"]
     assert made[0] != made[1]
+    elsewhere = await told(planning_tool_for(), open_store("memory:"), call("planning", **nameless))
+    assert elsewhere[0] not in (made[0][0], made[1][0])
     assert (await told(planning_tool_for(), store, look))[0].count("0/1 steps") == 2
 
 
@@ -90,6 +93,30 @@ async def test_what_strangers_put_there_is_read_as_a_plan_or_refused() -> None:
     assert "1. [✓] B" in (await told(tool, store, call("planning", **args)))[0]
     store.put(("plans", "planning"), "p", {"steps": 7})
     assert "This is no plan" in (await told(tool, store, call("planning", **args)))[0]
+
+
+async def test_an_answer_about_a_long_plan_is_bounded() -> None:
+    steps = [f"{n} " + "x" * 300 for n in range(50)]
+    create = call("planning", **{**CREATE, "steps": steps})
+    (answer,) = await told(planning_tool_for(), open_store("memory:"), create, factory=create_agent)
+    assert answer.startswith("Created.") and len(answer) <= 8_000
+
+
+class Raced(InMemoryStore):
+    """Another process deletes a plan between the look at it and its change."""
+
+    def get(self, namespace: tuple[str, ...], key: str, **_: Any) -> Any:
+        self.delete(namespace, key)
+        return super().get(namespace, key)
+
+
+async def test_a_mark_brings_no_plan_back_that_another_process_deletes_meanwhile() -> None:
+    store, tool = Raced(), planning_tool_for()
+    await told(tool, store, call("planning", **CREATE))
+    marked = {**mark(0)[1], "plan_id": "p"}
+    look = call("planning", command="list")
+    assert (await told(tool, store, call("planning", **marked)))[0].startswith("Marked.")
+    assert "There are no plans" in (await told(tool, store, look))[0]
 
 
 async def test_without_a_store_the_tool_that_needs_one_says_so() -> None:

@@ -16,6 +16,7 @@ from langgraph.graph import MessagesState, StateGraph
 from planloop import PlansState, create_react_graph, open_saver, planning_tool
 from planloop.state import plan_of
 from planloop.testing import ScriptedModel, call, calls
+from planloop.tools import ToolPolicy
 
 CREATE = {"command": "create", "plan_id": "p", "title": "T", "steps": ["A", "B"]}
 
@@ -200,3 +201,9 @@ def test_an_agent_without_the_tool_has_no_plans_in_its_state() -> None:
     assert "plans" not in properties
     with_tool = create_react_graph(ScriptedModel(), [planning_tool])
     assert "plans" in with_tool.get_output_jsonschema()["properties"]
+
+
+async def test_an_agent_that_may_only_read_may_plan() -> None:
+    model = ScriptedModel([call("planning", **CREATE), "x"])
+    result, told = await answers(agent_of("ours", model, policy=ToolPolicy.read_only()), False)
+    assert "Created." in told[0] and list(result["plans"]["plans"]) == ["p"]
