@@ -91,7 +91,7 @@ def _edited(maker: PlanMaker, plan: Plan, answer: Mapping[str, Any]) -> Plan:
         plan,
         {"steps": steps, "title": answer.get("title") or ""},
         reason="edited by a person",
-        max_steps=maker.max_steps,
+        max_steps=max(maker.max_steps, len(plan.steps)),
         executors=maker.names,
         keep_completed=True,
     )

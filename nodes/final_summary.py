@@ -64,6 +64,7 @@ def make_final_summary(source: ModelSource, budget: Budget) -> Node:
             messages=[AIMessage(summary)],
             usage=spent,
             active=[],
+            follow_up="",  # the next run on this thread begins anew, unless it says so again
         )
 
     return Node(final_summary)

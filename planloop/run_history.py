@@ -30,6 +30,7 @@ from .run_view import RunView
 from .savers import saved_threads
 from .sqlite_saver import SqliteFileSaver
 
+_MOST_STEPS: Final = 50  # of a branch's plan; more if it had more
 _BETWEEN: Final = "select_step"
 """The node before which no step is in work."""
 
@@ -184,7 +185,11 @@ class History(Driver):
             )
         try:
             changed = update_plan(
-                before, _steps_of(before, plan), reason="changed in a branch", keep_completed=True
+                before,
+                _steps_of(before, plan),
+                reason="changed in a branch",
+                max_steps=max(_MOST_STEPS, len(before.steps)),
+                keep_completed=True,
             )
         except PlanError as error:
             raise WrongUse(f"This plan cannot be used: {error}") from error

@@ -43,6 +43,7 @@ def test_answers_are_told_to_the_planner_and_to_every_step() -> None:
         assert "paint it" in told and "- Which colour? red\n- How large? 2 m" in told
         assert "Why?" not in told  # two questions at most
     assert view.values["plan"].request.startswith("paint it")
+    assert view.values["report"]["usage"]["steps"] == 3  # the questions, the plan, the summary
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 import pytest
 from helpers import APPROVED, plan_json, verdicts
 
-from planloop import RunContext, StepBrief, create_planning_graph
-from planloop.testing import ScriptedModel
+from planloop import RunContext, StepBrief, create_planning_graph, create_react_graph
+from planloop.testing import ScriptedModel, call
 
 GREEN = {"criterion": "is green", "verdict": "met", "evidence": "it is green"}
 
@@ -205,6 +205,19 @@ def test_a_judge_of_the_whole_that_fails_leaves_it_unverified() -> None:
     result, _ = run(plan_of("A"), APPROVED, judgement(), RuntimeError("down"), verify_task=True)
     assert result["report"]["outcome"] == "completed_unverified"
     assert any("down" in w for w in result["report"]["warnings"])
+
+
+def test_the_judge_sees_what_the_tools_of_an_agent_gave() -> None:
+    def look(at: str) -> str:
+        """Look."""
+        return "it is green there"
+
+    agent = create_react_graph(ScriptedModel([call("look", at="x"), "I looked."]), [look])
+    script = [plan_of("A"), APPROVED, judgement(), "sum"]
+    model = ScriptedModel(script)
+    result = create_planning_graph(model, agent).invoke({"request": "x"})
+    assert "it is green there" in model.requests[2].messages[-1].text
+    assert result["report"]["outcome"] == "completed"
 
 
 def test_verdicts_belong_to_the_criteria_that_they_name_in_whatever_order() -> None:

@@ -384,6 +384,35 @@ def test_a_follow_up_may_extend_the_earlier_plan() -> None:
     assert ran == ["A", "B", "C", "D"]
 
 
+def test_a_start_after_a_plan_was_extended_begins_anew() -> None:
+    script = [plan_json("B"), APPROVED, "sum", plan_json("C"), APPROVED, "sum"]
+    runs, _, model = speaking(lambda runs: None, "sum", *script)
+    runs.start("x", thread=THREAD)
+    runs.follow_up(THREAD, "y", extend=True)
+    view = runs.start("z", thread=THREAD)
+    assert [s.name for s in view.values["plan"].steps] == ["C"]
+    assert "did A" not in model.requests[-3].messages[-1].text
+
+
+def test_an_extended_plan_may_be_edited_though_it_has_more_than_the_most_steps() -> None:
+    model = ScriptedModel(["sum", plan_json("C"), "sum"])
+    graph = create_planning_graph(
+        model,
+        lambda _: "ok",
+        approve_plan=True,
+        max_reflections=0,
+        max_plan_steps=2,
+        checkpointer=open_saver("memory:"),
+    )
+    runs = Runs(graph)
+    runs.start({"request": "x", "plan": ["A", "B"]}, thread=THREAD)
+    runs.answer(THREAD, "accept")
+    runs.follow_up(THREAD, "y", extend=True)
+    view = runs.answer(THREAD, {"action": "edit", "steps": ["D"]})
+    assert view.status == "finished", view.pending
+    assert [s.name for s in view.values["plan"].steps] == ["A", "B", "D"]
+
+
 def test_a_plan_that_is_given_extends_no_earlier_one() -> None:
     model = ScriptedModel([plan_json("A"), APPROVED, "sum", "sum"])
     runs = Runs(create_planning_graph(model, lambda _: "ok", checkpointer=open_saver("memory:")))

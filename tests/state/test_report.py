@@ -113,6 +113,13 @@ def test_cancelled_is_said_whatever_is_done() -> None:
     assert report["warnings"] == ["a"]
 
 
+def test_the_text_shows_results_of_completed_steps_only() -> None:
+    half = PLAN.model_copy(
+        update={"steps": [PlanStep(id="s1", name="dig", status="blocked", result="a small hole")]}
+    )
+    assert "a small hole" not in report_text(half, report_of(half))
+
+
 def test_the_text_begins_with_the_counts_and_shows_an_inner_plan_indented() -> None:
     text = report_text(PLAN, report_of(PLAN))
     assert text.startswith("Plan partly completed: 1 of 2 steps completed, 1 blocked.\n\nPlan: ")
